@@ -1,0 +1,133 @@
+import type { ContentBlock, ResourceContents } from './content.ts'
+import type { Json, JsonObject } from './json.ts'
+import type { AskAnswer, AskRequest, CacheHints, LogLevel, Prompt, PromptMessage, Resource, ResourceTemplate, Tool } from './nouns.ts'
+
+/** What a retry brings along when its first round asked the client something. */
+export interface Retry {
+  readonly inputResponses?: Readonly<Record<string, AskAnswer>>
+  readonly requestState?: string
+}
+
+export interface ListParams {
+  readonly cursor?: string
+}
+
+export interface CallToolParams extends Retry {
+  readonly name: string
+  readonly arguments?: JsonObject
+  /** 2025-11-25: the client wants a task. */
+  readonly task?: { readonly ttl?: number }
+}
+
+export interface ReadResourceParams extends Retry {
+  readonly uri: string
+}
+
+export interface GetPromptParams extends Retry {
+  readonly name: string
+  readonly arguments?: Readonly<Record<string, string>>
+}
+
+export type CompletionReference =
+  | { readonly type: 'ref/prompt'; readonly name: string }
+  | { readonly type: 'ref/resource'; readonly uri: string }
+
+export interface CompleteParams {
+  readonly ref: CompletionReference
+  readonly argument: { readonly name: string; readonly value: string }
+  readonly context?: { readonly arguments?: Readonly<Record<string, string>> }
+}
+
+/** What a `subscriptions/listen` asks to hear of. */
+export interface ListenFilter {
+  readonly toolsListChanged?: boolean
+  readonly promptsListChanged?: boolean
+  readonly resourcesListChanged?: boolean
+  readonly resourceSubscriptions?: readonly string[]
+  readonly [kind: string]: Json | undefined
+}
+
+interface ResultBase {
+  readonly _meta?: JsonObject
+}
+
+/** A result that asks the client for input before the call can go on. */
+export interface InputRequiredResult extends ResultBase {
+  readonly resultType: 'input_required'
+  readonly inputRequests?: Readonly<Record<string, AskRequest>>
+  readonly requestState?: string
+}
+
+/**
+ * What a tool answers. Without `content`, the content is the text copy of `structuredContent`, which the codec writes.
+ */
+export interface CallToolResult extends ResultBase {
+  readonly resultType?: never
+  readonly content?: readonly ContentBlock[]
+  readonly structuredContent?: Json
+  readonly isError?: boolean
+}
+
+export interface ListToolsResult extends ResultBase, CacheHints {
+  readonly tools: readonly Tool[]
+  readonly nextCursor?: string
+}
+
+export interface ListResourcesResult extends ResultBase, CacheHints {
+  readonly resources: readonly Resource[]
+  readonly nextCursor?: string
+}
+
+export interface ListResourceTemplatesResult extends ResultBase, CacheHints {
+  readonly resourceTemplates: readonly ResourceTemplate[]
+  readonly nextCursor?: string
+}
+
+export interface ListPromptsResult extends ResultBase, CacheHints {
+  readonly prompts: readonly Prompt[]
+  readonly nextCursor?: string
+}
+
+export interface ReadResourceResult extends ResultBase, CacheHints {
+  readonly resultType?: never
+  readonly contents: readonly ResourceContents[]
+}
+
+export interface GetPromptResult extends ResultBase {
+  readonly resultType?: never
+  readonly description?: string
+  readonly messages: readonly PromptMessage[]
+}
+
+export interface CompleteResult extends ResultBase {
+  readonly completion: { readonly values: readonly string[]; readonly total?: number; readonly hasMore?: boolean }
+}
+
+export type EmptyResult = ResultBase
+
+/** The operations that a served value answers, by the method's name in the specification. */
+export interface Operations {
+  'tools/list': { params: ListParams; result: ListToolsResult }
+  'tools/call': { params: CallToolParams; result: CallToolResult | InputRequiredResult }
+  'resources/list': { params: ListParams; result: ListResourcesResult }
+  'resources/templates/list': { params: ListParams; result: ListResourceTemplatesResult }
+  'resources/read': { params: ReadResourceParams; result: ReadResourceResult | InputRequiredResult }
+  'resources/subscribe': { params: { readonly uri: string }; result: EmptyResult }
+  'resources/unsubscribe': { params: { readonly uri: string }; result: EmptyResult }
+  'prompts/list': { params: ListParams; result: ListPromptsResult }
+  'prompts/get': { params: GetPromptParams; result: GetPromptResult | InputRequiredResult }
+  'completion/complete': { params: CompleteParams; result: CompleteResult }
+  'logging/setLevel': { params: { readonly level: LogLevel }; result: EmptyResult }
+  'subscriptions/listen': { params: { readonly notifications: ListenFilter }; result: EmptyResult }
+}
+
+export type Operation = keyof Operations
+
+/** One request as everything behind the wire sees it: the method's own parameters, and `_meta` apart from them. */
+export interface Call {
+  readonly method: string
+  /** Checked by the codec to have the shape of the method's parameters. */
+  readonly params: JsonObject
+  /** The request's `_meta`, as it came. */
+  readonly meta: JsonObject
+}

@@ -1,0 +1,41 @@
+import type { JsonObject, Json } from './json.ts'
+import type { ListenFilter } from './call.ts'
+import type { LogLevel } from './nouns.ts'
+
+/** What a server tells a client without being asked, in the model's own vocabulary. */
+export type Notification =
+  | { readonly method: 'notifications/progress'; readonly params: ProgressParams }
+  | { readonly method: 'notifications/message'; readonly params: LogParams }
+  | { readonly method: 'notifications/tools/list_changed'; readonly params?: JsonObject }
+  | { readonly method: 'notifications/prompts/list_changed'; readonly params?: JsonObject }
+  | { readonly method: 'notifications/resources/list_changed'; readonly params?: JsonObject }
+  | { readonly method: 'notifications/resources/updated'; readonly params: { readonly uri: string } }
+  | { readonly method: 'notifications/elicitation/complete'; readonly params: { readonly elicitationId: string } }
+  | { readonly method: 'notifications/subscriptions/acknowledged'; readonly params: { readonly notifications: ListenFilter } }
+
+export interface ProgressParams {
+  readonly progressToken: string | number
+  readonly progress: number
+  readonly total?: number
+  readonly message?: string
+}
+
+export interface LogParams {
+  readonly level: LogLevel
+  readonly data: Json
+  readonly logger?: string
+}
+
+/** Something that changed on a served value, announced after it took effect. */
+export type Change =
+  | { readonly kind: 'tools' | 'prompts' | 'resources'; visibleTo(principal: Principal | undefined): boolean }
+  | { readonly kind: 'resource'; readonly uri: string; visibleTo(principal: Principal | undefined): boolean }
+
+/** On whose behalf a request is made. Scopes decide what it sees. */
+export interface Principal {
+  /** Stable and unique among those who use the server. */
+  readonly id: string
+  readonly scopes: ReadonlySet<string>
+  /** What the verifier of the credentials knows besides. */
+  readonly claims?: JsonObject
+}

@@ -1,0 +1,30 @@
+import type { JsonObject } from './json.ts'
+
+/** The time, in milliseconds since the epoch. */
+export type Clock = () => number
+
+/** `length` bytes that nobody can guess. */
+export type Random = (length: number) => Uint8Array
+
+export type LogFields = Readonly<Record<string, unknown>>
+
+/** Where the library reports what its user may want to know. By default nowhere: a library that was not asked prints nothing. */
+export interface Logger {
+  debug(message: string, fields?: LogFields): void
+  info(message: string, fields?: LogFields): void
+  warn(message: string, fields?: LogFields): void
+  error(message: string, fields?: LogFields): void
+}
+
+const ignore = (): void => {}
+export const silent: Logger = { debug: ignore, info: ignore, warn: ignore, error: ignore }
+
+/** Text under encryption that only its key's holders can read, and nobody can alter. */
+export interface Seal {
+  /** Seals `value` for one purpose. @param expiresAt milliseconds since the epoch */
+  seal(purpose: SealPurpose, value: JsonObject, expiresAt: number): string
+  /** Opens what {@link Seal.seal} made for the same purpose; `undefined` for anything altered or foreign, `'expired'` past its time. */
+  open(purpose: SealPurpose, text: string): JsonObject | 'expired' | undefined
+}
+
+export type SealPurpose = 'state' | 'session' | 'cursor' | 'task'

@@ -1,0 +1,97 @@
+import type { JsonObject } from './json.ts'
+
+/** Every way in which a request can be refused. What each becomes on the wire is the codec's table. */
+export type RefusalKind =
+  | 'ParseError'
+  | 'InvalidRequest'
+  | 'NotInitialized'
+  | 'UnknownMethod'
+  | 'MalformedParams'
+  | 'MissingArgument'
+  | 'BadCursor'
+  | 'BadLogLevel'
+  | 'UnknownReference'
+  | 'MalformedInitialize'
+  | 'MalformedRequestMeta'
+  | 'UnsupportedVersion'
+  | 'HeaderMismatch'
+  | 'MissingClientCapability'
+  | 'NotCallable'
+  | 'UnnegotiableVersion'
+  | 'UnknownTool'
+  | 'UnknownResource'
+  | 'UnknownPrompt'
+  | 'UnassignedResource'
+  | 'UnassignedPrompt'
+  | 'UnknownTask'
+  | 'TaskRequired'
+  | 'TaskTerminal'
+  | 'InvalidArguments'
+  | 'HandlerFailed'
+  | 'Unserializable'
+  | 'InternalError'
+  | 'DuplicateInFlight'
+  | 'KeyConflict'
+  | 'TamperedRequestState'
+  | 'ExpiredRequestState'
+  | 'IdempotencyUnavailable'
+  | 'StoreFull'
+  | 'OutcomeUnknown'
+  | 'UrlElicitationRequired'
+  | 'NotRepresentable'
+  | 'MissingSession'
+  | 'UnknownSession'
+  | 'BadVersionHeader'
+  | 'StreamGap'
+  | 'ForeignOrigin'
+  | 'ForeignHost'
+  | 'Unauthenticated'
+  | 'InsufficientScope'
+  | 'MethodNotAllowed'
+  | 'NotAcceptable'
+  | 'BodyTooLarge'
+  | 'UnsupportedMediaType'
+  | 'RateLimited'
+  | 'Overloaded'
+
+/** Whether the call behind a failure ran: `no` promises that it had no effect. */
+export type Ran = 'no' | 'yes' | 'unknown'
+
+export interface RefusalDetails {
+  /** What the peer is told beside the code, where the kind has such data. */
+  readonly data?: JsonObject
+  /** The handler's own words; only `HandlerFailed` and `InvalidArguments` carry any. */
+  readonly message?: string
+  readonly ran?: Ran
+  /** Seconds; goes into `Retry-After`. */
+  readonly retryAfter?: number
+  readonly cause?: unknown
+}
+
+/** A request that was refused. Thrown anywhere behind the wire, turned into an answer in one place. */
+export class Refusal extends Error {
+  override readonly name = 'Refusal'
+  readonly kind: RefusalKind
+  readonly data: JsonObject | undefined
+  readonly ran: Ran
+  readonly retryAfter: number | undefined
+  /** The handler's own words, or undefined: then the table's fixed text is sent. */
+  readonly words: string | undefined
+  /** The code on the wire, once the refusal has crossed one. */
+  readonly code: number | undefined
+
+  constructor(kind: RefusalKind, details: RefusalDetails & { readonly code?: number } = {}) {
+    super(details.message ?? kind, details.cause === undefined ? undefined : { cause: details.cause })
+    this.kind = kind
+    this.data = details.data
+    this.ran = details.ran ?? 'no'
+    this.retryAfter = details.retryAfter
+    this.words = details.message
+    this.code = details.code
+  }
+}
+
+/** Whether `error` is a {@link Refusal}, also one of another copy of this package. */
+export function isRefusal(error: unknown): error is Refusal {
+  return error instanceof Error && error.name === 'Refusal' && 'kind' in error
+}

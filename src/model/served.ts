@@ -1,0 +1,69 @@
+import type { Call } from './call.ts'
+import type { Feature } from './feature.ts'
+import type { JsonObject } from './json.ts'
+import type { AskAnswer, AskRequest, CacheHints, Implementation, LogLevel, ServerCapabilities } from './nouns.ts'
+import type { Change, Notification, Principal } from './notification.ts'
+
+/** Which features a peer may count on: those of the revision that both sides declared and the transport carries. */
+export interface Features {
+  has(feature: Feature): boolean
+}
+
+/** The part of a session that requests may change. Only revisions with a handshake have one. */
+export interface SessionState {
+  setLogLevel(level: LogLevel): void
+  subscribe(uri: string): void
+  unsubscribe(uri: string): void
+}
+
+/** What surrounds one call: who makes it, what was agreed, and the ways back to the caller. */
+export interface CallContext {
+  /** For display; code asks {@link CallContext.features} instead. */
+  readonly revision: string
+  readonly features: Features
+  readonly principal: Principal | undefined
+  readonly client: Implementation | undefined
+  /** Aborted when the caller cancels, goes away where that is a cancel, or the server gives up. */
+  readonly signal: AbortSignal
+  /** The mildest severity the caller wants to hear of; `undefined` where it asked for none. */
+  readonly logLevel: LogLevel | undefined
+  readonly progressToken: string | number | undefined
+  /** Sends a notification that belongs to this call, before its answer. After the answer it does nothing. */
+  notify(notification: Notification): void
+  /** Asks the client while the call runs; absent where the revision asks in rounds. Rejects with a `Refusal`. */
+  readonly ask: ((request: AskRequest) => Promise<AskAnswer>) | undefined
+  readonly session: SessionState | undefined
+  /** Lets go of the connection without ending the exchange; the client is to come back after `retryMs`. Does nothing where streams cannot be resumed. */
+  disconnect(retryMs: number): void
+}
+
+/** Who a served value is and what it can do. */
+export interface Description {
+  readonly info: Implementation
+  readonly instructions?: string
+  readonly capabilities: ServerCapabilities
+  /** How long the description itself may be kept. */
+  readonly hints: CacheHints
+}
+
+/** The arguments of a tool that HTTP requests repeat as headers. */
+export interface HeaderPlan {
+  readonly params: readonly {
+    /** From the arguments' root. */
+    readonly path: readonly string[]
+    /** Lower case, `mcp-param-…`. */
+    readonly header: string
+    readonly type: 'string' | 'integer' | 'boolean'
+  }[]
+}
+
+/** Anything that can stand behind a transport: a server, a bridge, a test's stand-in. */
+export interface Served {
+  /** Answers one call. Rejects with a `Refusal`, or with anything else for a fault of its own. */
+  handle(call: Call, context: CallContext): Promise<JsonObject>
+  describe(principal: Principal | undefined): Description
+  /** Calls `listener` after each change; returns the way to stop. */
+  onChange(listener: (change: Change) => void): () => void
+  /** The plan of a tool that `principal` sees, if it mirrors any argument. */
+  headerPlan(tool: string, principal: Principal | undefined): HeaderPlan | undefined
+}

@@ -1,0 +1,109 @@
+import type { Codec, RefusalProfile } from '../codec/codec.ts'
+import type { Loss } from '../codec/projection.ts'
+import type { Codecs } from '../codec/registry.ts'
+import type { AskAnswer, AskRequest, Implementation, LogLevel } from '../model/nouns.ts'
+import type { Change, Principal } from '../model/notification.ts'
+import type { Clock, Logger, Random } from '../model/ports.ts'
+import type { Refusal } from '../model/refusal.ts'
+import type { Features, Served } from '../model/served.ts'
+import type { RequestId, RequestMessage, ResponseMessage } from '../wire/envelope.ts'
+
+export interface PeerOptions {
+  readonly served: Served
+  readonly codecs: Codecs
+  readonly refusals: RefusalProfile
+  /** Refuse a result that its revision can only express with a loss. */
+  readonly strict: boolean
+  readonly onLoss: (loss: Loss) => void
+  readonly logger: Logger
+  readonly clock: Clock
+  readonly random: Random
+  /** Milliseconds that a live ask waits for its answer. */
+  readonly askTimeoutMs: number
+  /** Asks that may wait at once in one session. */
+  readonly maxPendingAsks: number
+}
+
+/** An answer as text, and what an HTTP response says of it. */
+export interface Answer {
+  readonly text: string
+  /** HTTP status. */
+  readonly status: number
+  /** Seconds, for `Retry-After`. */
+  readonly retryAfter: number | undefined
+}
+
+/** Where the messages of one exchange go before its answer. */
+export interface Outlet {
+  send(text: string): void
+  /** Lets go of the connection, to be resumed after `retryMs`; absent where streams cannot be resumed. */
+  disconnect?(retryMs: number): void
+}
+
+/** One request being answered. */
+export interface Exchange {
+  /** Never rejects. `undefined`: cancelled, so nothing may be sent any more. */
+  readonly answer: Promise<Answer | undefined>
+  cancel(reason?: string): void
+}
+
+/** The ids in flight on one connection or in one session; the scope within which a second equal id is refused. */
+export type InFlight = Map<RequestId, Exchange>
+
+/** How the headers of an HTTP request are read; names in lower case. A header that came twice is joined by `, `. */
+export type ReadHeader = (name: string) => string | undefined
+
+/** What a handshake agreed, and what the requests of the session changed since. */
+export interface Session {
+  readonly codec: Codec
+  readonly features: Features
+  readonly client: Implementation | undefined
+  readonly principal: Principal | undefined
+  readonly inFlight: InFlight
+  readonly asks: Map<RequestId, PendingAsk>
+  readonly subscriptions: Set<string>
+  logLevel: LogLevel | undefined
+  initialized: boolean
+}
+
+export interface PendingAsk {
+  settle(response: ResponseMessage): void
+  abandon(refusal: Refusal): void
+}
+
+/** How a live ask leaves: on the stream of the call, or wherever else the transport can reach the client. */
+export type SendAsk = (text: string) => boolean
+
+export interface SelfContainedScope {
+  readonly principal: Principal | undefined
+  readonly outlet: Outlet
+  /** Absent over HTTP, where every request is its own scope. */
+  readonly inFlight?: InFlight
+  /** Present over HTTP: the headers that repeat the body are checked against it. */
+  readonly header?: ReadHeader
+  readonly transport: string
+}
+
+/** The protocol of the serving side, without I/O. One for all connections of a served value. */
+export interface Peer {
+  readonly codecs: Codecs
+  readonly served: Served
+  /** The answer that tells a refusal. Without a codec, in the terms of the newest revision with a handshake. */
+  refuse(id: RequestId | undefined, refusal: Refusal, codec?: Codec): Answer
+  /** Whether the message says everything itself (`_meta` names a revision), or its header names such a revision. */
+  isSelfContained(message: RequestMessage, versionHeader: string | undefined): boolean
+  answerSelfContained(request: RequestMessage, scope: SelfContainedScope): Exchange
+  /** Answers `initialize`. On success `session` is what was agreed. */
+  initialize(request: RequestMessage, principal: Principal | undefined, transport: string): { readonly answer: Answer; readonly session?: Session }
+  answerInSession(request: RequestMessage, session: Session, outlet: Outlet): Exchange
+  /** Takes in a notification of the client: `initialized`, `cancelled`, others are ignored. */
+  notified(method: string, params: unknown, session: Session): void
+  /** Takes in the client's answer to a live ask. */
+  responded(response: ResponseMessage, session: Session): void
+  /** The notification that `change` is for this session, as text, or `undefined` where it is none of its business. */
+  announce(change: Change, session: Session): string | undefined
+  /** Waits until no exchange is in flight any more, then resolves; aborts those that are after `graceMs`. */
+  drain(graceMs: number): Promise<void>
+}
+
+export type { AskAnswer, AskRequest }
