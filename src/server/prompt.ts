@@ -1,0 +1,46 @@
+import type { PromptMessage } from '../model/nouns.ts'
+import type { Context } from './context.ts'
+import type { Completer } from './resource.ts'
+import type { InputRequired } from './result.ts'
+import type { Presentation, Visible } from './tool.ts'
+
+export interface PromptArgumentConfig {
+  readonly title?: string
+  readonly description?: string
+  readonly required?: boolean
+  readonly complete?: Completer
+}
+
+export type PromptArguments = Readonly<Record<string, PromptArgumentConfig>>
+
+export interface PromptConfig<A extends PromptArguments> extends Presentation, Visible {
+  readonly arguments?: A
+}
+
+/** The arguments as a getter sees them: those required are there. */
+export type PromptInput<A extends PromptArguments> = {
+  readonly [Name in keyof A]: A[Name] extends { readonly required: true } ? string : string | undefined
+}
+
+/** What a getter may return: text for one message of the user, messages, or messages with a description. */
+export type Prompted =
+  | string
+  | readonly PromptMessage[]
+  | { readonly description?: string; readonly messages: readonly PromptMessage[] }
+  | InputRequired
+
+export interface PromptValue {
+  readonly kind: 'prompt'
+  readonly name: string
+  readonly config: PromptConfig<PromptArguments>
+  readonly getter: ((args: never, ctx: Context) => Promise<Prompted> | Prompted) | undefined
+}
+
+/** Declares a prompt. Without a getter it is listed, but answers as one that does not exist. */
+export function prompt<const A extends PromptArguments = {}>(
+  name: string,
+  config: PromptConfig<A>,
+  getter?: (args: PromptInput<A>, ctx: Context) => Promise<Prompted> | Prompted,
+): PromptValue {
+  return { kind: 'prompt', name, config, getter }
+}

@@ -1,0 +1,67 @@
+import type { CallToolResult, InputRequiredResult } from '../model/call.ts'
+import type { ContentBlock } from '../model/content.ts'
+import type { Json, JsonObject } from '../model/json.ts'
+import type { AskRequest } from '../model/nouns.ts'
+
+/** A tool's "no": becomes a result with `isError` whose text is the message, for the model to read. */
+export class ToolError extends Error {
+  override readonly name = 'ToolError'
+}
+
+/** Whether `error` is a {@link ToolError}, also one of another copy of this package. */
+export function isToolError(error: unknown): error is ToolError {
+  return error instanceof Error && error.name === 'ToolError'
+}
+
+/**
+ * Thrown by a tool that cannot go on before the user has visited a URL. On 2025-11-25 the call is refused with the
+ * elicitations; from 2026-07-28 it becomes a URL ask; before, a result with `isError`.
+ */
+export class UrlElicitationRequired extends Error {
+  override readonly name = 'UrlElicitationRequired'
+  readonly elicitations: readonly { readonly url: string; readonly message: string; readonly elicitationId: string }[]
+
+  constructor(elicitations: UrlElicitationRequired['elicitations']) {
+    super(elicitations.map(({ message, url }) => `${message}: ${url}`).join('\n'))
+    this.elicitations = elicitations
+  }
+}
+
+const brand = Symbol.for('dragoman.result')
+
+/** A whole tool result, told apart from a mere value by its brand. Made by {@link result}. */
+export type Result = CallToolResult & { readonly [brand]: 'complete' }
+
+/** A whole input-required result. Made by {@link inputRequired}. */
+export interface InputRequired {
+  readonly [brand]: 'input_required'
+  readonly inputRequests?: InputRequiredResult['inputRequests']
+  readonly state?: Json
+}
+
+/** Full control over a tool's result. Without `content`, the content is the text copy of `structuredContent`. */
+export function result(parts: {
+  readonly content?: readonly ContentBlock[]
+  readonly structuredContent?: Json
+  readonly isError?: boolean
+  readonly _meta?: JsonObject
+}): Result {
+  return { ...parts, [brand]: 'complete' }
+}
+
+/**
+ * The raw protocol of multi round-trip requests, for a handler that does not use `ctx.elicit` and its like: asks the
+ * client `inputRequests` and keeps `state`, sealed, until the retry, which reads `ctx.inputResponses` and `ctx.state`.
+ */
+export function inputRequired(parts: {
+  readonly inputRequests?: Readonly<Record<string, AskRequest>>
+  readonly state?: Json
+}): InputRequired {
+  return { ...parts, [brand]: 'input_required' }
+}
+
+/** Whether a handler returned {@link result} or {@link inputRequired}, and which. */
+export function brandOf(value: unknown): 'complete' | 'input_required' | undefined {
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, brand)) return undefined
+  return (value as Result | InputRequired)[brand]
+}

@@ -1,0 +1,64 @@
+import type { CacheHints, Implementation } from '../model/nouns.ts'
+import type { Clock, Logger, Random, Seal } from '../model/ports.ts'
+import type { Served } from '../model/served.ts'
+import type { Store } from '../model/store.ts'
+import type { PromptValue } from './prompt.ts'
+import type { ResourceValue, TemplateValue } from './resource.ts'
+import type { ToolConfig, ToolHandler, ToolValue } from './tool.ts'
+import type { AnySchema } from '../schema/schema.ts'
+
+/** Anything that can be added to a server. */
+export type Primitive = ToolValue | ResourceValue | TemplateValue | PromptValue
+
+/** The kinds of list that a server has. */
+export type ListKind = 'tools' | 'resources' | 'resourceTemplates' | 'prompts'
+
+export interface ServerOptions extends Implementation {
+  /** What a model should know to use this server well. */
+  readonly instructions?: string
+  readonly tools?: readonly ToolValue[]
+  readonly resources?: readonly (ResourceValue | TemplateValue)[]
+  readonly prompts?: readonly PromptValue[]
+  /** Entries on one page of a list. Default 100. */
+  readonly pageSize?: number
+  /** How long lists may be kept. Default `ttlMs: 0`; `private` wherever a list depends on who asks, whatever is said here. */
+  readonly cache?: Partial<Record<ListKind | 'discover', CacheHints>>
+  /** Replace the message of anything thrown that is not a `ToolError`. Default false: the message is carried, the stack never. */
+  readonly maskErrors?: boolean
+  /** Milliseconds that the state of an unanswered round stays good. Default 15 minutes. */
+  readonly stateTtlMs?: number
+  readonly logger?: Logger
+}
+
+/** What a server takes from outside itself; the composition root has defaults for each. */
+export interface ServerPorts {
+  readonly store: Store
+  readonly seal: Seal
+  readonly clock: Clock
+  readonly random: Random
+  readonly logger: Logger
+}
+
+/** Changes of a live server, from anywhere, also from inside a handler. Calls in flight finish on what they started with. */
+export interface ServerHandle {
+  /** Adds a primitive. @throws if one of the same name is there, or if it cannot be compiled; nothing is added then. */
+  add(...primitives: readonly Primitive[]): void
+  /** Removes what has this name (tool, prompt), URI or template. Returns whether it was there. */
+  remove(kind: Primitive['kind'], name: string): boolean
+  /** Puts a primitive in the place of the one with its name; adds it if there is none. */
+  replace(primitive: Primitive): void
+  /** Announces that a list changed although the registry did not, say because what is visible did. */
+  changed(kind: 'tools' | 'prompts' | 'resources'): void
+  /** Announces that the contents of a resource changed. */
+  updated(uri: string): void
+}
+
+/** One server value: it binds nothing and spawns nothing; any number of transports serve it, on every revision. */
+export interface Server extends Served, ServerHandle {
+  /** Adds one tool and returns the server, so that it chains. */
+  tool<const I extends AnySchema | undefined = undefined, const O extends AnySchema | undefined = undefined>(
+    name: string,
+    config: ToolConfig<I, O>,
+    handler: ToolHandler<I, O>,
+  ): Server
+}
