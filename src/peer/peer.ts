@@ -36,6 +36,8 @@ export interface Answer {
 /** Where the messages of one exchange go before its answer. */
 export interface Outlet {
   send(text: string): void
+  /** How a live ask leaves. `false`: the client cannot be reached, so the ask is refused. Absent: by {@link Outlet.send}. */
+  readonly ask?: SendAsk
   /** Lets go of the connection, to be resumed after `retryMs`; absent where streams cannot be resumed. */
   disconnect?(retryMs: number): void
 }
@@ -45,6 +47,8 @@ export interface Exchange {
   /** Never rejects. `undefined`: cancelled, so nothing may be sent any more. */
   readonly answer: Promise<Answer | undefined>
   cancel(reason?: string): void
+  /** Present where an exchange has no end of its own (`subscriptions/listen`): completes it, with its answer. */
+  readonly end?: () => void
 }
 
 /** The ids in flight on one connection or in one session; the scope within which a second equal id is refused. */
@@ -91,10 +95,15 @@ export interface Peer {
   /** The answer that tells a refusal. Without a codec, in the terms of the newest revision with a handshake. */
   refuse(id: RequestId | undefined, refusal: Refusal, codec?: Codec): Answer
   /** Whether the message says everything itself (`_meta` names a revision), or its header names such a revision. */
-  isSelfContained(message: RequestMessage, versionHeader: string | undefined): boolean
+  isSelfContained(message: Pick<RequestMessage, 'params'>, versionHeader: string | undefined): boolean
   answerSelfContained(request: RequestMessage, scope: SelfContainedScope): Exchange
-  /** Answers `initialize`. On success `session` is what was agreed. */
-  initialize(request: RequestMessage, principal: Principal | undefined, transport: string): { readonly answer: Answer; readonly session?: Session }
+  /** Answers `initialize`. On success `session` is what was agreed; its ids share `inFlight` with the rest of the connection. */
+  initialize(
+    request: RequestMessage,
+    principal: Principal | undefined,
+    transport: string,
+    inFlight?: InFlight,
+  ): { readonly answer: Answer; readonly session?: Session }
   answerInSession(request: RequestMessage, session: Session, outlet: Outlet): Exchange
   /** Takes in a notification of the client: `initialized`, `cancelled`, others are ignored. */
   notified(method: string, params: unknown, session: Session): void
