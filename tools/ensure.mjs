@@ -19,7 +19,10 @@ function missing() {
   if (!existsSync(new URL('node_modules/.package-lock.json', root))) return ['everything']
   const installed = read('node_modules/.package-lock.json').packages
   return Object.entries(read('package-lock.json').packages)
-    .filter(([path, { optional, peer, link, version }]) => path && !optional && !peer && !link && installed[path]?.version !== version)
+    .filter(
+      ([path, { optional, peer, link, version }]) =>
+        path && !optional && !peer && !link && installed[path]?.version !== version,
+    )
     .map(([path]) => path.replace('node_modules/', ''))
 }
 
@@ -27,7 +30,9 @@ const absent = missing()
 if (absent.length > 0) {
   const fresh = absent[0] === 'everything'
   const command = fresh ? 'ci' : 'install'
-  console.error(`Installing what is missing (${absent.slice(0, 5).join(', ')}${absent.length > 5 ? ' …' : ''}): npm ${command}`)
+  console.error(
+    `Installing what is missing (${absent.slice(0, 5).join(', ')}${absent.length > 5 ? ' …' : ''}): npm ${command}`,
+  )
   const started = Date.now()
   const { status } = spawnSync('npm', [command, '--no-audit', '--no-fund'], {
     cwd: fileURLToPath(root),

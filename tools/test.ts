@@ -17,7 +17,9 @@ interface Tally {
 }
 
 const patterns = process.argv.slice(2)
-const files = filesUnder('test', '.test.ts').filter((file) => patterns.length === 0 || patterns.some((p) => file.includes(p)))
+const files = filesUnder('test', '.test.ts').filter(
+  (file) => patterns.length === 0 || patterns.some((p) => file.includes(p)),
+)
 if (files.length === 0) {
   console.error(`No test file matches ${patterns.join(', ') || 'test/**/*.test.ts'}.`)
   process.exit(1)
@@ -31,7 +33,8 @@ const running = run({ files: [...files], concurrency: availableParallelism(), ti
 
 running.on('test:pass', (test) => {
   const file = fileOf(test)
-  if (test.skip !== undefined && test.skip !== false) return void skips.push(`${file}: ${test.name}${reason(test.skip)}`)
+  if (test.skip !== undefined && test.skip !== false)
+    return void skips.push(`${file}: ${test.name}${reason(test.skip)}`)
   if (test.todo !== undefined && test.todo !== false) return void skips.push(`${file}: ${test.name} (todo)`)
   if (isFileItself(test)) return fail(file, test.name, 'The file defines no test.')
   if (test.details.type !== 'suite') count(file).pass++
@@ -48,12 +51,19 @@ running.on('test:stderr', ({ message }) => void process.stderr.write(message))
 for await (const event of running) void event
 
 for (const [file, { pass, fail, ms }] of [...tallies].sort(([a], [b]) => a.localeCompare(b)))
-  console.log(`${fail > 0 ? 'FAIL' : 'ok  '} ${file.padEnd(48)} ${String(pass).padStart(5)} passed ${(ms / 1000).toFixed(1).padStart(6)} s`)
-const total = [...tallies.values()].reduce((sum, { pass, fail }) => ({ pass: sum.pass + pass, fail: sum.fail + fail }), { pass: 0, fail: 0 })
+  console.log(
+    `${fail > 0 ? 'FAIL' : 'ok  '} ${file.padEnd(48)} ${String(pass).padStart(5)} passed ${(ms / 1000).toFixed(1).padStart(6)} s`,
+  )
+const total = [...tallies.values()].reduce(
+  (sum, { pass, fail }) => ({ pass: sum.pass + pass, fail: sum.fail + fail }),
+  { pass: 0, fail: 0 },
+)
 for (const failure of failures) console.log(`\n${failure}`)
 if (skips.length > 0) console.log(`\nSKIPPED, so not checked here:\n  ${skips.join('\n  ')}`)
 console.log(`\n# files ${files.length}\n# tests ${total.pass + total.fail + skips.length}`)
-console.log(`# pass ${total.pass}\n# fail ${total.fail}\n# skipped ${skips.length}\n# seconds ${((Date.now() - started) / 1000).toFixed(1)}`)
+console.log(
+  `# pass ${total.pass}\n# fail ${total.fail}\n# skipped ${skips.length}\n# seconds ${((Date.now() - started) / 1000).toFixed(1)}`,
+)
 process.exit(total.fail > 0 || total.pass === 0 ? 1 : 0)
 
 function count(file: string): Tally {
