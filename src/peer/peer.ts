@@ -95,7 +95,10 @@ export interface Peer {
   /** The answer that tells a refusal. Without a codec, in the terms of the newest revision with a handshake. */
   refuse(id: RequestId | undefined, refusal: Refusal, codec?: Codec): Answer
   /** Whether the message says everything itself (`_meta` names a revision), or its header names such a revision. */
-  isSelfContained(message: Pick<RequestMessage, 'params'>, versionHeader: string | undefined): boolean
+  isSelfContained(
+    message: { readonly method?: string; readonly params?: RequestMessage['params'] },
+    versionHeader: string | undefined,
+  ): boolean
   answerSelfContained(request: RequestMessage, scope: SelfContainedScope): Exchange
   /** Answers `initialize`. On success `session` is what was agreed; its ids share `inFlight` with the rest of the connection. */
   initialize(
