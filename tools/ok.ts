@@ -1,5 +1,6 @@
 // Defends: one command says whether the package may be released, apart from its tests. Every step runs, so that one run shows all faults.
 import { spawnSync } from 'node:child_process'
+import { stripVTControlCharacters } from 'node:util'
 
 const steps: readonly (readonly [name: string, command: string])[] = [
   ['format', 'oxfmt --check'],
@@ -27,7 +28,7 @@ for (const [name, command] of steps.filter(([name]) => only.length === 0 || only
   console.log(`${status === 0 ? 'ok  ' : 'FAIL'} ${seconds} s  ${name}`)
   if (status === 0) continue
   failed.push(name)
-  console.log(`${stdout}${stderr}`.trimEnd().replace(/^/gm, '     '))
+  console.log(stripVTControlCharacters(`${stdout}${stderr}`).trimEnd().replace(/^/gm, '     '))
 }
 console.log(failed.length === 0 ? '\nAll well.' : `\nNot well: ${failed.join(', ')}.`)
 process.exit(failed.length === 0 ? 0 : 1)
