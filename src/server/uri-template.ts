@@ -299,5 +299,5 @@ function put(found: Found, { name, prefix }: Variable, value: string | readonly 
 }
 
 function firstOf(text: string, length: number): string {
-  return [...text].slice(0, length).join('')
+  return Array.from(text).slice(0, length).join('')
 }
