@@ -1,0 +1,26 @@
+import type { Change } from '../model/notification.ts'
+import type { Operation, Operations } from '../model/call.ts'
+import type { Call } from '../model/call.ts'
+import type { CallContext } from '../model/served.ts'
+import type { Snapshot } from './registry.ts'
+import type { ServerHandle, ServerOptions, ServerPorts } from './server.ts'
+
+/** What the methods of a server share. */
+export interface Core {
+  readonly options: ServerOptions
+  readonly ports: ServerPorts
+  readonly handle: ServerHandle
+  /** What is registered now. A call reads it once and finishes on what it read. */
+  snapshot(): Snapshot
+  onChange(listener: (change: Change) => void): () => void
+  /** Warns about a deprecated feature, once for the server's life. */
+  deprecated(feature: string): void
+}
+
+/** How a server answers one operation. */
+export type Method<O extends Operation> = (
+  params: Operations[O]['params'],
+  context: CallContext,
+  core: Core,
+  call: Call,
+) => Promise<Operations[O]['result']>

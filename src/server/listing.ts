@@ -1,0 +1,100 @@
+import type { CacheHints } from '../model/nouns.ts'
+import { Refusal } from '../model/refusal.ts'
+import type { Principal } from '../model/notification.ts'
+import type { Core } from './core.ts'
+import type { Shelf, Snapshot } from './registry.ts'
+import type { ListKind } from './server.ts'
+import { isVisible } from './visibility.ts'
+
+type Entry<K extends ListKind> = Snapshot[K]['ordered'][number]
+type Noun<K extends ListKind> = Entry<K>['listing']
+
+/** One page of a list; the same object each time, so that its bytes can be kept beside it. */
+type Page<K extends ListKind> = { readonly [List in K]: readonly Noun<K>[] } & CacheHints & { readonly nextCursor?: string }
+
+const defaultPageSize = 100
+/** A cursor stays good this long: cached pages outlive no sensible walk through a list. */
+const cursorTtlMs = 30 * 24 * 3600_000
+/** How many views of one list (by what the caller sees) are kept. */
+const maxViews = 64
+
+/** Pages by shelf, then by what the caller sees of it and where the page starts. A new shelf starts anew. */
+const pages = new WeakMap<object, Map<string, unknown>>()
+
+/** The page of `list` that starts after `cursor`, as `principal` sees it. @throws Refusal `BadCursor` */
+export function listPage<K extends ListKind>(
+  list: K,
+  cursor: string | undefined,
+  principal: Principal | undefined,
+  core: Core,
+): Page<K> {
+  const shelf = core.snapshot()[list] as Shelf<Entry<K>>
+  const after = cursor === undefined ? undefined : readCursor(list, cursor, core)
+  const view = `${viewOf(shelf, principal)}\n${after ?? ''}`
+  const kept = keptPages(shelf)
+  const known = kept.get(view) as Page<K> | undefined
+  if (known) return known
+  const page = buildPage(list, shelf, after, principal, core)
+  if (kept.size >= maxViews) kept.clear()
+  kept.set(view, page)
+  return page
+}
+
+function keptPages(shelf: object): Map<string, unknown> {
+  const known = pages.get(shelf)
+  if (known) return known
+  const fresh = new Map<string, unknown>()
+  pages.set(shelf, fresh)
+  return fresh
+}
+
+/** Callers of whom this is equal see the same list. */
+function viewOf(shelf: Shelf<{ readonly scopes: readonly string[] | undefined }>, principal: Principal | undefined): string {
+  if (!shelf.scoped) return principal === undefined ? 'everybody' : 'anybody'
+  return shelf.ordered.map((entry) => (isVisible(entry, principal) ? '1' : '0')).join('')
+}
+
+function buildPage<K extends ListKind>(
+  list: K,
+  shelf: Shelf<Entry<K>>,
+  after: string | undefined,
+  principal: Principal | undefined,
+  core: Core,
+): Page<K> {
+  const size = core.options.pageSize ?? defaultPageSize
+  const visible = shelf.ordered.filter((entry) => isVisible(entry, principal))
+  const start = after === undefined ? 0 : startAfter(shelf, visible, after)
+  const shown = visible.slice(start, start + size)
+  const last = shown.at(-1)
+  const more = last !== undefined && start + size < visible.length
+  return Object.freeze({
+    [list]: Object.freeze(shown.map((entry) => entry.listing)),
+    ...(more && { nextCursor: writeCursor(list, last.key, core) }),
+    ...hintsOf(list, shelf.scoped || principal !== undefined, core),
+  }) as Page<K>
+}
+
+/** Where the page after `key` starts. The key may be gone or hidden by now: then after all that stood before it. */
+function startAfter<K extends ListKind>(shelf: Shelf<Entry<K>>, visible: readonly Entry<K>[], key: string): number {
+  const at = shelf.ordered.findIndex((entry) => entry.key === key)
+  if (at < 0) throw new Refusal('BadCursor')
+  const next = visible.findIndex((entry) => shelf.ordered.indexOf(entry) > at)
+  return next < 0 ? visible.length : next
+}
+
+function hintsOf(list: ListKind, personal: boolean, core: Core): CacheHints {
+  const given = core.options.cache?.[list]
+  return { ttlMs: given?.ttlMs ?? 0, cacheScope: personal ? 'private' : (given?.cacheScope ?? 'public') }
+}
+
+function writeCursor(list: ListKind, last: string, core: Core): string {
+  return core.ports.seal.seal('cursor', { list, last }, core.ports.clock() + cursorTtlMs)
+}
+
+function readCursor(list: ListKind, cursor: string, core: Core): string {
+  const opened = core.ports.seal.open('cursor', cursor)
+  if (opened === undefined || opened === 'expired' || opened.list !== list || typeof opened.last !== 'string') {
+    throw new Refusal('BadCursor')
+  }
+  return opened.last
+}

@@ -1,0 +1,52 @@
+import type { ListenFilter } from '../../model/call.ts'
+import type { Change, Notification } from '../../model/notification.ts'
+import type { CallContext } from '../../model/served.ts'
+import type { Core, Method } from '../core.ts'
+import { mayKnow } from './resources.ts'
+
+const kinds = {
+  tools: ['toolsListChanged', 'tools.listChanged', 'notifications/tools/list_changed'],
+  prompts: ['promptsListChanged', 'prompts.listChanged', 'notifications/prompts/list_changed'],
+  resources: ['resourcesListChanged', 'resources.listChanged', 'notifications/resources/list_changed'],
+} as const
+
+/**
+ * Acknowledges the part of the filter that can be honoured, then tells each change that falls under it, until the
+ * client goes away or the server ends the stream (specification, `subscriptions/listen`).
+ */
+export const listen: Method<'subscriptions/listen'> = (params, context, core) => {
+  const honoured = honour(params.notifications, context, core)
+  const uris = new Set(honoured.resourceSubscriptions)
+  return new Promise((resolve) => {
+    context.notify({ method: 'notifications/subscriptions/acknowledged', params: { notifications: honoured } })
+    const stop = core.onChange((change) => {
+      if (!change.visibleTo(context.principal)) return
+      const told = notificationOf(change, honoured, uris)
+      if (told) context.notify(told)
+    })
+    const end = (): void => {
+      stop()
+      resolve({})
+    }
+    if (context.signal.aborted) end()
+    else context.signal.addEventListener('abort', end, { once: true })
+  })
+}
+
+function honour(asked: ListenFilter, context: CallContext, core: Core): ListenFilter {
+  const lists = Object.values(kinds).filter(([key, feature]) => asked[key] === true && context.features.has(feature))
+  const uris = context.features.has('resources.subscribe') ? (asked.resourceSubscriptions ?? []) : []
+  const known = [...new Set(uris)].filter((uri) => mayKnow(uri, context.principal, core))
+  return {
+    ...Object.fromEntries(lists.map(([key]) => [key, true])),
+    ...(known.length > 0 && { resourceSubscriptions: known }),
+  }
+}
+
+function notificationOf(change: Change, honoured: ListenFilter, uris: ReadonlySet<string>): Notification | undefined {
+  if (change.kind === 'resource') {
+    return uris.has(change.uri) ? { method: 'notifications/resources/updated', params: { uri: change.uri } } : undefined
+  }
+  const [key, , method] = kinds[change.kind]
+  return honoured[key] === true ? { method } : undefined
+}

@@ -1,0 +1,7 @@
+import type { Method } from '../core.ts'
+
+export const setLogLevel: Method<'logging/setLevel'> = async (params, context, core) => {
+  core.deprecated('logging')
+  context.session?.setLogLevel(params.level)
+  return {}
+}

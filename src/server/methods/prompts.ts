@@ -1,0 +1,38 @@
+import type { GetPromptResult } from '../../model/call.ts'
+import { own } from '../../model/json.ts'
+import { Refusal } from '../../model/refusal.ts'
+import type { Method } from '../core.ts'
+import { listPage } from '../listing.ts'
+import type { Prompted } from '../prompt.ts'
+import type { InputRequired } from '../result.ts'
+import { openRound, runHandler } from '../run.ts'
+import { findVisible } from '../visibility.ts'
+import { failed } from './resources.ts'
+
+export const listPrompts: Method<'prompts/list'> = async (params, context, core) =>
+  listPage('prompts', params.cursor, context.principal, core)
+
+export const getPrompt: Method<'prompts/get'> = async (params, context, core, call) => {
+  const entry = findVisible(core.snapshot().prompts, params.name, context.principal, core.ports.logger)
+  if (!entry) throw new Refusal('UnknownPrompt')
+  const { getter, config } = entry.value
+  if (!getter) throw new Refusal('UnassignedPrompt')
+  const args = params.arguments ?? {}
+  if (entry.required.some((name) => own(args, name) === undefined)) throw new Refusal('MissingArgument')
+  const run = { core, call, context, target: entry.key }
+  const round = await openRound(run)
+  try {
+    // The getter's own argument type follows from the arguments that were just checked.
+    const outcome = await runHandler<Prompted>(run, round, (ctx) => getter(args as never, ctx))
+    return 'asks' in outcome ? outcome.asks : toMessages(outcome.value, config.description)
+  } catch (thrown) {
+    throw failed(thrown, entry.key, core)
+  }
+}
+
+function toMessages(prompted: Exclude<Prompted, InputRequired>, description: string | undefined): GetPromptResult {
+  const about = description === undefined ? {} : { description }
+  if (typeof prompted === 'string') return { ...about, messages: [{ role: 'user', content: { type: 'text', text: prompted } }] }
+  if ('messages' in prompted) return { ...about, ...prompted }
+  return { ...about, messages: prompted }
+}

@@ -1,0 +1,99 @@
+import type { ResourceContents } from '../../model/content.ts'
+import type { CacheHints } from '../../model/nouns.ts'
+import type { Principal } from '../../model/notification.ts'
+import { isRefusal, Refusal } from '../../model/refusal.ts'
+import type { Context } from '../context.ts'
+import type { Core, Method } from '../core.ts'
+import type { ResourceEntry, TemplateEntry } from '../entry.ts'
+import { listPage } from '../listing.ts'
+import type { Readable, Variables } from '../resource.ts'
+import type { InputRequired } from '../result.ts'
+import { openRound, runHandler } from '../run.ts'
+import { findVisible, isVisible } from '../visibility.ts'
+import { messageOf } from './tools.ts'
+
+export const listResources: Method<'resources/list'> = async (params, context, core) =>
+  listPage('resources', params.cursor, context.principal, core)
+
+export const listResourceTemplates: Method<'resources/templates/list'> = async (params, context, core) =>
+  listPage('resourceTemplates', params.cursor, context.principal, core)
+
+/** What a URI leads to for somebody: how to read it, or that it is listed with nothing behind it. */
+interface Found {
+  readonly config: (ResourceEntry | TemplateEntry)['value']['config']
+  readonly read: ((ctx: Context) => Promise<Readable> | Readable) | undefined
+}
+
+/** A hidden resource falls through to a visible template, as one that does not exist would. */
+function find(uri: string, principal: Principal | undefined, core: Core): Found | undefined {
+  const { resources, resourceTemplates } = core.snapshot()
+  const exact = findVisible(resources, uri, principal, core.ports.logger)
+  if (exact) {
+    const { config, reader } = exact.value
+    return { config, read: reader && ((ctx) => reader(uri, ctx)) }
+  }
+  let best: { readonly entry: TemplateEntry; readonly variables: Variables } | undefined
+  for (const entry of resourceTemplates.ordered) {
+    if (!isVisible(entry, principal)) continue
+    if (best && entry.template.specificity <= best.entry.template.specificity) continue
+    const variables = entry.template.match(uri)
+    if (variables) best = { entry, variables }
+  }
+  if (!best) return undefined
+  const { variables } = best
+  const { config, reader } = best.entry.value
+  return { config, read: reader && ((ctx) => reader(variables, ctx, uri)) }
+}
+
+export const readResource: Method<'resources/read'> = async (params, context, core, call) => {
+  const { uri } = params
+  const found = find(uri, context.principal, core)
+  if (!found) throw new Refusal('UnknownResource', { data: { uri } })
+  const { config, read } = found
+  if (!read) throw new Refusal('UnassignedResource', { data: { uri } })
+  const run = { core, call, context, target: uri }
+  const round = await openRound(run)
+  try {
+    const outcome = await runHandler<Readable>(run, round, read)
+    if ('asks' in outcome) return outcome.asks
+    return { contents: toContents(uri, config.mimeType, outcome.value), ...hintsOf(config.cache) }
+  } catch (thrown) {
+    throw failed(thrown, uri, core)
+  }
+}
+
+/** What a reader, getter or completer threw, as the refusal that carries its words. */
+export function failed(thrown: unknown, target: string, core: Core): unknown {
+  if (isRefusal(thrown)) return thrown
+  core.ports.logger.error('a handler threw', { target, error: thrown })
+  return new Refusal('HandlerFailed', { cause: thrown, ...(!core.options.maskErrors && { message: messageOf(thrown) }) })
+}
+
+function toContents(uri: string, mimeType: string | undefined, read: Exclude<Readable, InputRequired>): readonly ResourceContents[] {
+  const head = { uri, ...(mimeType !== undefined && { mimeType }) }
+  if (typeof read === 'string') return [{ ...head, text: read }]
+  if (read instanceof Uint8Array) return [{ ...head, blob: Buffer.from(read).toString('base64') }]
+  const contents = Array.isArray(read) ? (read as readonly ResourceContents[]) : [read as ResourceContents]
+  if (contents.length === 0 || contents.some((part) => part === undefined || part === null)) throw new Error('The reader returned nothing')
+  return contents
+}
+
+function hintsOf(hints: CacheHints | undefined): CacheHints {
+  return { ttlMs: hints?.ttlMs ?? 0, cacheScope: hints?.cacheScope ?? 'private' }
+}
+
+export const subscribeResource: Method<'resources/subscribe'> = async (params, context, core) => {
+  if (!find(params.uri, context.principal, core)) throw new Refusal('UnknownResource', { data: { uri: params.uri } })
+  context.session?.subscribe(params.uri)
+  return {}
+}
+
+export const unsubscribeResource: Method<'resources/unsubscribe'> = async (params, context) => {
+  context.session?.unsubscribe(params.uri)
+  return {}
+}
+
+/** Whether `principal` may know that the resource at `uri` changed: whether it could read it. */
+export function mayKnow(uri: string, principal: Principal | undefined, core: Core): boolean {
+  return find(uri, principal, core) !== undefined
+}

@@ -1,0 +1,81 @@
+import type { CallToolResult, InputRequiredResult } from '../../model/call.ts'
+import type { ContentBlock } from '../../model/content.ts'
+import type { JsonObject } from '../../model/json.ts'
+import { isRefusal, Refusal } from '../../model/refusal.ts'
+import { issuesText, type Checked } from '../../schema/schema.ts'
+import type { Context } from '../context.ts'
+import type { Method } from '../core.ts'
+import type { ToolEntry } from '../entry.ts'
+import { listPage } from '../listing.ts'
+import { brandOf, isToolError, type Result } from '../result.ts'
+import { needFeatures } from '../run-context.ts'
+import { openRound, runHandler, type Run } from '../run.ts'
+import { findVisible } from '../visibility.ts'
+
+export const listTools: Method<'tools/list'> = async (params, context, core) =>
+  listPage('tools', params.cursor, context.principal, core)
+
+/** Runs a tool: lookup, features, state, arguments, run. What the tool throws is a result that the model can act on. */
+export const callTool: Method<'tools/call'> = async (params, context, core, call) => {
+  const entry = findVisible(core.snapshot().tools, params.name, context.principal, core.ports.logger)
+  if (entry === undefined) throw new Refusal('UnknownTool')
+  needFeatures(entry.value.config.needs, context)
+  const run = { core, call, context, target: entry.key }
+  const round = await openRound(run)
+  const args = checkedArguments(await entry.input.validate(params.arguments ?? {}))
+  try {
+    const outcome = await runHandler(run, round, (ctx) => invoke(entry, args, ctx))
+    return 'asks' in outcome ? outcome.asks : await toResult(entry, outcome.value)
+  } catch (thrown) {
+    return failure(thrown, run)
+  }
+}
+
+/** The one place where a handler's argument type, which the schema has just proved, is taken on trust. */
+function invoke(entry: ToolEntry, args: unknown, ctx: Context): unknown {
+  return entry.value.handler(args as never, ctx)
+}
+
+function checkedArguments(checked: Checked<unknown>): unknown {
+  if ('value' in checked) return checked.value
+  throw new Refusal('InvalidArguments', { message: `Invalid arguments: ${issuesText(checked.issues)}` })
+}
+
+async function toResult(entry: ToolEntry, returned: unknown): Promise<CallToolResult | InputRequiredResult> {
+  if (brandOf(returned) === 'complete') return checkedOutput(entry, returned as Result)
+  if (entry.output) return checkedOutput(entry, { structuredContent: returned as JsonObject })
+  if (typeof returned === 'string') return { content: [{ type: 'text', text: returned }] }
+  if (returned === undefined) return { content: [] }
+  const content = Array.isArray(returned) ? returned : [returned]
+  if (content.every(isBlock)) return { content }
+  throw new Refusal('Unserializable', { cause: new TypeError('A tool without an output schema returns text or content blocks') })
+}
+
+async function checkedOutput(entry: ToolEntry, result: CallToolResult): Promise<CallToolResult> {
+  if (entry.output === undefined || result.isError) return result
+  const checked = await entry.output.validate(result.structuredContent)
+  if ('value' in checked) return { ...result, structuredContent: checked.value as JsonObject }
+  throw new Refusal('Unserializable', { cause: new TypeError(`The output does not fit its schema: ${issuesText(checked.issues)}`) })
+}
+
+function isBlock(value: unknown): value is ContentBlock {
+  return typeof value === 'object' && value !== null && typeof (value as { type?: unknown }).type === 'string'
+}
+
+function failure(thrown: unknown, { core, context, target }: Run): CallToolResult {
+  if (isRefusal(thrown)) throw thrown
+  if (isToolError(thrown)) return saying(thrown.message)
+  if (context.signal.aborted) throw thrown
+  core.ports.logger.error('a tool threw', { tool: target, error: thrown })
+  return saying(core.options.maskErrors ? 'The tool failed' : messageOf(thrown))
+}
+
+function saying(text: string): CallToolResult {
+  return { content: [{ type: 'text', text }], isError: true }
+}
+
+/** The message of whatever was thrown; never its stack. */
+export function messageOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : typeof thrown === 'string' ? thrown : 'Something was thrown that is no error'
+}
+

@@ -1,0 +1,83 @@
+import { promptEntry, resourceEntry, templateEntry, toolEntry } from './entry.ts'
+import type { PromptEntry, ResourceEntry, TemplateEntry, ToolEntry } from './entry.ts'
+import type { ListKind, Primitive } from './server.ts'
+
+/** The primitives of one kind, in the order in which they were added. */
+export interface Shelf<E> {
+  readonly byKey: ReadonlyMap<string, E>
+  readonly ordered: readonly E[]
+  /** Whether any of them is hidden from somebody. */
+  readonly scoped: boolean
+}
+
+/** Everything that is registered at one moment. Never changes; a change makes another. */
+export interface Snapshot {
+  readonly tools: Shelf<ToolEntry>
+  readonly resources: Shelf<ResourceEntry>
+  readonly resourceTemplates: Shelf<TemplateEntry>
+  readonly prompts: Shelf<PromptEntry>
+}
+
+type Compiled = { [K in ListKind]: { readonly list: K; readonly entry: Snapshot[K]['ordered'][number] } }[ListKind]
+
+const emptyShelf = { byKey: new Map<string, never>(), ordered: [], scoped: false }
+export const emptySnapshot: Snapshot = {
+  tools: emptyShelf,
+  resources: emptyShelf,
+  resourceTemplates: emptyShelf,
+  prompts: emptyShelf,
+}
+
+const lists = { tool: 'tools', resource: 'resources', template: 'resourceTemplates', prompt: 'prompts' } as const
+
+/** The list that a kind of primitive stands on. */
+export function listOf(kind: Primitive['kind']): ListKind {
+  return lists[kind]
+}
+
+/** A snapshot with `primitives` besides. @throws if one cannot be compiled or its name is taken; then nothing is added. */
+export function withAdded(snapshot: Snapshot, primitives: readonly Primitive[]): Snapshot {
+  return rebuilt(snapshot, primitives.map(compile), false)
+}
+
+/** A snapshot with `primitive` where the one with its name was. */
+export function withReplaced(snapshot: Snapshot, primitive: Primitive): Snapshot {
+  return rebuilt(snapshot, [compile(primitive)], true)
+}
+
+/** A snapshot without what `kind` and `key` name, or the same snapshot if there is no such thing. */
+export function withRemoved(snapshot: Snapshot, kind: Primitive['kind'], key: string): Snapshot {
+  const list = listOf(kind)
+  if (!snapshot[list].byKey.has(key)) return snapshot
+  const byKey = new Map<string, Snapshot[ListKind]['ordered'][number]>(snapshot[list].byKey)
+  byKey.delete(key)
+  return { ...snapshot, [list]: shelf(byKey) }
+}
+
+function compile(primitive: Primitive): Compiled {
+  switch (primitive.kind) {
+    case 'tool':
+      return { list: 'tools', entry: toolEntry(primitive) }
+    case 'resource':
+      return { list: 'resources', entry: resourceEntry(primitive) }
+    case 'template':
+      return { list: 'resourceTemplates', entry: templateEntry(primitive) }
+    case 'prompt':
+      return { list: 'prompts', entry: promptEntry(primitive) }
+  }
+}
+
+function rebuilt(snapshot: Snapshot, compiled: readonly Compiled[], replacing: boolean): Snapshot {
+  const next: { [K in ListKind]?: Map<string, Snapshot[ListKind]['ordered'][number]> } = {}
+  for (const { list, entry } of compiled) {
+    const byKey = (next[list] ??= new Map(snapshot[list].byKey))
+    if (byKey.has(entry.key) && !replacing) throw new Error(`${list} has ${JSON.stringify(entry.key)} already`)
+    byKey.set(entry.key, entry)
+  }
+  return { ...snapshot, ...Object.fromEntries(Object.entries(next).map(([list, byKey]) => [list, shelf(byKey)])) }
+}
+
+function shelf<E extends { readonly scopes: readonly string[] | undefined }>(byKey: ReadonlyMap<string, E>): Shelf<E> {
+  const ordered = [...byKey.values()]
+  return { byKey, ordered, scoped: ordered.some((entry) => entry.scopes !== undefined) }
+}

@@ -1,0 +1,160 @@
+import { digest } from '../durable/digest.ts'
+import { newFlow, openFlow, sealFlow, stepKey, type Binding, type Flow, type FlowPorts } from '../durable/flow.ts'
+import type { InputRequiredResult, Retry } from '../model/call.ts'
+import type { Json } from '../model/json.ts'
+import type { AskAnswer, AskRequest } from '../model/nouns.ts'
+import type { Core } from './core.ts'
+
+/** Rejects everything that depends on an answer which is not there yet. Not an `Error` to be handled: the round is over. */
+export class Suspension extends Error {
+  override readonly name = 'Suspension'
+  constructor() {
+    super('This round ends here: the client is asked, and the handler runs again with its answer')
+  }
+}
+
+/** Steps that still run when the handler has unwound get this long. Milliseconds. */
+const drainMs = 10_000
+
+/**
+ * One run of a handler that may have to stop for the client's answers. It keeps the table of pending asks: once that
+ * is not empty the round is suspended, whatever the handler returns or throws.
+ */
+export class Round {
+  /** Asks of this run, by key. */
+  readonly #asks = new Map<string, { readonly to: string; readonly request: AskRequest; readonly reply: Promise<AskAnswer> }>()
+  readonly #steps = new Map<string, Promise<Json>>()
+  readonly #core: Core
+  #flow: Flow | undefined
+  #pending: Record<string, AskRequest> | undefined
+
+  constructor(core: Core, flow: Flow | undefined) {
+    this.#core = core
+    this.#flow = flow
+  }
+
+  get suspended(): boolean {
+    return this.#pending !== undefined
+  }
+
+  /** What the handler kept for itself in the round before. */
+  get own(): Json | undefined {
+    return this.#flow?.own
+  }
+
+  get #current(): Flow {
+    return (this.#flow ??= newFlow(this.#core.ports.random))
+  }
+
+  /**
+   * Answers `request` from the rounds before, by `live`, or suspends. `accepts` judges an answer of an earlier round;
+   * one that does not fit is asked for again.
+   */
+  ask(
+    key: string,
+    request: AskRequest,
+    live: ((request: AskRequest) => Promise<AskAnswer>) | undefined,
+    accepts: (answer: AskAnswer) => boolean,
+  ): Promise<AskAnswer> {
+    const to = digest(request)
+    const twin = this.#asks.get(key)
+    if (twin !== undefined) {
+      if (twin.to !== to) return Promise.reject(new TypeError(`Two different questions under the key ${JSON.stringify(key)}`))
+      return twin.reply
+    }
+    const reply = this.#reply(key, to, request, live, accepts)
+    this.#asks.set(key, { to, request, reply })
+    // A handler that lets go of an ask must not take the process down with it.
+    reply.catch(() => {})
+    return reply
+  }
+
+  #reply(
+    key: string,
+    to: string,
+    request: AskRequest,
+    live: ((request: AskRequest) => Promise<AskAnswer>) | undefined,
+    accepts: (answer: AskAnswer) => boolean,
+  ): Promise<AskAnswer> {
+    const known = this.#flow && Object.hasOwn(this.#flow.answers, key) ? this.#flow.answers[key] : undefined
+    if (known !== undefined && known.to === to && accepts(known.answer)) return Promise.resolve(known.answer)
+    if (live) return live(request)
+    this.#pending ??= {}
+    this.#pending[key] = request
+    return Promise.reject(new Suspension())
+  }
+
+  /** Runs `effect` unless an earlier round of the flow did; either way resolves to its result as JSON keeps it. */
+  step(key: string, effect: (stepKey: string) => unknown): Promise<Json> {
+    if (this.suspended) return Promise.reject(new Suspension())
+    if (this.#steps.has(key)) return Promise.reject(new TypeError(`Two steps under the key ${JSON.stringify(key)}`))
+    const running = this.#step(key, effect)
+    this.#steps.set(key, running)
+    running.catch(() => {})
+    return running
+  }
+
+  async #step(key: string, effect: (stepKey: string) => unknown): Promise<Json> {
+    const flow = this.#current
+    if (Object.hasOwn(flow.steps, key)) return flow.steps[key] ?? null
+    const done = await effect(stepKey(flow, key))
+    const kept = JSON.parse(JSON.stringify(done ?? null)) as Json
+    this.#flow = { ...this.#current, steps: { ...this.#current.steps, [key]: kept } }
+    return kept
+  }
+
+  /** The result that asks the client for everything pending, once the steps that still run are done. */
+  async suspend(binding: Binding, ports: FlowPorts): Promise<InputRequiredResult> {
+    await this.#settled()
+    return this.inputRequired(this.#pending ?? {}, this.#current.own, binding, ports)
+  }
+
+  /** The result that asks the client `inputRequests`, and keeps what is known so far in its state. */
+  async inputRequired(
+    inputRequests: Readonly<Record<string, AskRequest>>,
+    own: Json | undefined,
+    binding: Binding,
+    ports: FlowPorts,
+  ): Promise<InputRequiredResult> {
+    const asked = Object.fromEntries(Object.entries(inputRequests).map(([key, request]) => [key, digest(request)]))
+    const flow = { ...this.#current, round: this.#current.round + 1, asked, own }
+    const requestState = await sealFlow(flow, binding, ports)
+    return {
+      resultType: 'input_required',
+      ...(Object.keys(inputRequests).length > 0 && { inputRequests }),
+      requestState,
+    }
+  }
+
+  /** The flow as it goes on after live answers: what was done stays done, `own` is what the handler keeps. */
+  resumed(own: Json | undefined): Flow {
+    return { ...this.#current, own }
+  }
+
+  async #settled(): Promise<void> {
+    if (this.#steps.size === 0) return
+    const { promise, resolve } = timer(drainMs)
+    await Promise.race([Promise.allSettled(this.#steps.values()), promise])
+    resolve()
+  }
+
+}
+
+function timer(ms: number): { readonly promise: Promise<void>; readonly resolve: () => void } {
+  let resolve = (): void => {}
+  const promise = new Promise<void>((done) => {
+    const handle = setTimeout(done, ms)
+    resolve = () => {
+      clearTimeout(handle)
+      done()
+    }
+  })
+  return { promise, resolve }
+}
+
+/** Opens the flow that a retry continues; `undefined` for a first call. @throws Refusal for a state that is not good here */
+export function continued(retry: Retry, binding: () => Binding, ports: FlowPorts): Promise<Flow> | undefined {
+  return retry.requestState === undefined
+    ? undefined
+    : openFlow(retry.requestState, retry.inputResponses, binding(), ports)
+}

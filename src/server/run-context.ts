@@ -1,0 +1,154 @@
+import type { Call, Retry } from '../model/call.ts'
+import { requiredCapabilities, type Feature } from '../model/feature.ts'
+import { isObject, own, type Json, type JsonObject } from '../model/json.ts'
+import { logLevels, type AskAnswer, type AskRequest, type Implementation, type LogLevel, type Root, type SampleParams, type SampleResult } from '../model/nouns.ts'
+import type { Principal } from '../model/notification.ts'
+import { Refusal } from '../model/refusal.ts'
+import type { CallContext } from '../model/served.ts'
+import type { Form } from '../schema/form.ts'
+import type { Context, Elicited, StepInput } from './context.ts'
+import type { Core } from './core.ts'
+import type { Round } from './round.ts'
+import type { ServerHandle } from './server.ts'
+
+const defaultRetryMs = 1000
+const actions = ['accept', 'decline', 'cancel']
+
+/** The context of one run, over the context of its call. */
+export class RunContext implements Context {
+  readonly #core: Core
+  readonly #call: Call
+  readonly #context: CallContext
+  readonly #round: Round
+  readonly #responses: Readonly<Record<string, AskAnswer>> | undefined
+  #progress = -Infinity
+
+  constructor(core: Core, call: Call, context: CallContext, round: Round, responses = (call.params as Retry).inputResponses) {
+    this.#core = core
+    this.#call = call
+    this.#context = context
+    this.#round = round
+    this.#responses = responses
+  }
+
+  get revision(): string {
+    return this.#context.revision
+  }
+
+  get client(): Implementation | undefined {
+    return this.#context.client
+  }
+
+  get principal(): Principal | undefined {
+    return this.#context.principal
+  }
+
+  get signal(): AbortSignal {
+    return this.#context.signal
+  }
+
+  get meta(): JsonObject {
+    return this.#call.meta
+  }
+
+  get inputResponses(): Readonly<Record<string, AskAnswer>> | undefined {
+    return this.#responses
+  }
+
+  get state(): Json | undefined {
+    return this.#round.own
+  }
+
+  get server(): ServerHandle {
+    return this.#core.handle
+  }
+
+  can(feature: Feature): boolean {
+    return this.#context.features.has(feature)
+  }
+
+  progress(progress: number, total?: number, message?: string): void {
+    const { progressToken } = this.#context
+    if (progressToken === undefined || this.#round.suspended || !(progress > this.#progress)) return
+    this.#progress = progress
+    const params = { progressToken, progress, ...(total !== undefined && { total }), ...(message !== undefined && { message }) }
+    this.#context.notify({ method: 'notifications/progress', params })
+  }
+
+  log(level: LogLevel, data: Json, logger?: string): void {
+    this.#core.deprecated('logging')
+    const { logLevel } = this.#context
+    if (logLevel === undefined || this.#round.suspended || logLevels.indexOf(level) < logLevels.indexOf(logLevel)) return
+    this.#context.notify({ method: 'notifications/message', params: { level, data, ...(logger !== undefined && { logger }) } })
+  }
+
+  async elicit<T>(key: string, form: Form<T>, message: string): Promise<Elicited<T>> {
+    this.#need('elicitation.form')
+    const params = { mode: 'form', message, requestedSchema: form.document } as const
+    const answer = await this.#ask(key, { method: 'elicitation/create', params }, (given) => isAction(given) && fits(form, given))
+    if (answer.action !== 'accept') return { action: answer.action === 'decline' ? 'decline' : 'cancel' }
+    const read = form.validate(answer.content)
+    if (!('value' in read)) throw new TypeError('The answer of the client does not fit the form')
+    return { action: 'accept', content: read.value }
+  }
+
+  async elicitUrl(key: string, url: string, message: string): Promise<{ readonly action: 'accept' | 'decline' | 'cancel' }> {
+    this.#need('elicitation.url')
+    const params = { mode: 'url', message, url, elicitationId: key } as const
+    const answer = await this.#ask(key, { method: 'elicitation/create', params }, isAction)
+    return { action: answer.action as 'accept' | 'decline' | 'cancel' }
+  }
+
+  async sample(key: string, params: SampleParams): Promise<SampleResult> {
+    this.#core.deprecated('sampling')
+    if (params.includeContext !== undefined && params.includeContext !== 'none') this.#core.deprecated('includeContext')
+    this.#need(params.tools ? 'sampling.tools' : 'sampling')
+    const answer = await this.#ask(key, { method: 'sampling/createMessage', params }, isSampled)
+    return answer as unknown as SampleResult
+  }
+
+  async roots(key = 'roots'): Promise<readonly Root[]> {
+    this.#core.deprecated('roots')
+    this.#need('roots')
+    const answer = await this.#ask(key, { method: 'roots/list', params: {} }, (given) => Array.isArray(given.roots))
+    return answer.roots as unknown as readonly Root[]
+  }
+
+  async step<T extends Json>(key: string, effect: (input: StepInput) => Promise<T> | T): Promise<T> {
+    return (await this.#round.step(key, (stepKey) => effect({ key: stepKey, signal: this.signal }))) as T
+  }
+
+  disconnect(retryMs = defaultRetryMs): void {
+    this.#context.disconnect(retryMs)
+  }
+
+  async #ask(key: string, request: AskRequest, accepts: (answer: AskAnswer) => boolean): Promise<AskAnswer> {
+    const answer = await this.#round.ask(key, request, this.#context.ask, accepts)
+    if (!accepts(answer)) throw new TypeError(`The client's answer to ${request.method} is malformed`)
+    return answer
+  }
+
+  #need(feature: Feature): void {
+    needFeatures([feature], this.#context)
+  }
+}
+
+/** @throws Refusal `MissingClientCapability`, naming what the client would have to declare, if one of `features` is off. */
+export function needFeatures(features: readonly Feature[] | undefined, context: CallContext): void {
+  const missing = features?.filter((feature) => !context.features.has(feature))
+  if (missing === undefined || missing.length === 0) return
+  throw new Refusal('MissingClientCapability', { data: { requiredCapabilities: requiredCapabilities(missing) } })
+}
+
+function isAction(answer: AskAnswer): boolean {
+  return actions.includes(own(answer, 'action') as string)
+}
+
+function fits(form: Form<unknown>, answer: AskAnswer): boolean {
+  return answer.action !== 'accept' || 'value' in form.validate(answer.content)
+}
+
+function isSampled(answer: AskAnswer): boolean {
+  const { role, content, model } = answer
+  return typeof role === 'string' && typeof model === 'string' && (isObject(content) || Array.isArray(content))
+}

@@ -1,0 +1,106 @@
+import type { Binding, FlowPorts } from '../durable/flow.ts'
+import type { Call, InputRequiredResult, Retry } from '../model/call.ts'
+import type { AskAnswer, AskRequest } from '../model/nouns.ts'
+import { Refusal } from '../model/refusal.ts'
+import type { CallContext } from '../model/served.ts'
+import type { Context } from './context.ts'
+import type { Core } from './core.ts'
+import { brandOf, UrlElicitationRequired, type InputRequired } from './result.ts'
+import { continued, Round } from './round.ts'
+import { needFeatures, RunContext } from './run-context.ts'
+
+/** A handler that asks by itself gets this many rounds of live answers before it is stopped. */
+const maxLiveRounds = 10
+
+/** What a handler came to, with its own asking resolved. */
+export type Outcome<T> = { readonly value: Exclude<T, InputRequired> } | { readonly asks: InputRequiredResult }
+
+/** The call being run: what it is and where it is going. */
+export interface Run {
+  readonly core: Core
+  readonly call: Call
+  readonly context: CallContext
+  /** The tool, prompt or URI. */
+  readonly target: string
+}
+
+/** Opens the state that a retry brings. @throws Refusal for a state that is not good for this call */
+export async function openRound(run: Run): Promise<Round> {
+  const opening = continued(run.call.params as Retry, () => bindingOf(run), flowPorts(run.core))
+  return new Round(run.core, await opening)
+}
+
+/** Runs `handler` for one round: to its end, or until the client has to be asked. Rejects with what the handler threw. */
+export async function runHandler<T>(run: Run, round: Round, handler: (ctx: Context) => Promise<T> | T): Promise<Outcome<T>> {
+  try {
+    const ctx = new RunContext(run.core, run.call, run.context, round)
+    const returned = await handler(ctx)
+    if (round.suspended) return await suspend(run, round)
+    return brandOf(returned) === 'input_required'
+      ? await asked(run, round, returned as InputRequired, handler)
+      : { value: returned as Exclude<T, InputRequired> }
+  } catch (thrown) {
+    if (round.suspended) return suspend(run, round)
+    if (thrown instanceof UrlElicitationRequired) return { asks: await urlAsks(run, round, thrown) }
+    throw thrown
+  }
+}
+
+async function suspend(run: Run, round: Round): Promise<{ readonly asks: InputRequiredResult }> {
+  return { asks: await round.suspend(bindingOf(run), flowPorts(run.core)) }
+}
+
+/** Plays a handler's own `inputRequired`: as a result where the revision has it, else by asking and running again. */
+async function asked<T>(
+  run: Run,
+  round: Round,
+  first: InputRequired,
+  handler: (ctx: Context) => Promise<T> | T,
+): Promise<Outcome<T>> {
+  const { ask } = run.context
+  for (const request of Object.values(first.inputRequests ?? {})) needFeatures([featureOf(request)], run.context)
+  if (!ask) return { asks: await round.inputRequired(first.inputRequests ?? {}, first.state, bindingOf(run), flowPorts(run.core)) }
+  let wanted = first
+  for (let rounds = 0; rounds < maxLiveRounds; rounds++) {
+    const requests = Object.entries(wanted.inputRequests ?? {})
+    for (const [, request] of requests) needFeatures([featureOf(request)], run.context)
+    const answers = await Promise.all(requests.map(async ([key, request]) => [key, await ask(request)] as const))
+    const responses = Object.fromEntries<AskAnswer>(answers)
+    const next = new Round(run.core, round.resumed(wanted.state))
+    const returned = await handler(new RunContext(run.core, run.call, run.context, next, responses))
+    if (brandOf(returned) !== 'input_required') return { value: returned as Exclude<T, InputRequired> }
+    wanted = returned as InputRequired
+  }
+  throw new Error(`The handler asked ${maxLiveRounds} times and still wants to know more`)
+}
+
+/** A thrown {@link UrlElicitationRequired}: asks, where the client is asked in rounds; else a refusal. */
+async function urlAsks(run: Run, round: Round, thrown: UrlElicitationRequired): Promise<InputRequiredResult> {
+  const requests = thrown.elicitations.map((elicitation) => ({ mode: 'url' as const, ...elicitation }))
+  if (run.context.ask || !run.context.features.has('elicitation.url')) {
+    throw new Refusal('UrlElicitationRequired', { data: { elicitations: requests }, message: thrown.message, cause: thrown })
+  }
+  const asks = requests.map((params) => [params.elicitationId, { method: 'elicitation/create' as const, params }] as const)
+  return round.inputRequired(Object.fromEntries(asks), undefined, bindingOf(run), flowPorts(run.core))
+}
+
+function featureOf(request: AskRequest): string {
+  switch (request.method) {
+    case 'roots/list':
+      return 'roots'
+    case 'sampling/createMessage':
+      return request.params.tools ? 'sampling.tools' : 'sampling'
+    case 'elicitation/create':
+      return request.params.mode === 'url' ? 'elicitation.url' : 'elicitation.form'
+  }
+}
+
+const defaultStateTtlMs = 15 * 60_000
+
+function flowPorts({ ports, options }: Core): FlowPorts {
+  return { ...ports, ttlMs: options.stateTtlMs ?? defaultStateTtlMs }
+}
+
+function bindingOf({ call, context, target }: Run): Binding {
+  return { principal: context.principal?.id, method: call.method, target, arguments: call.params.arguments }
+}
