@@ -40,6 +40,7 @@ export function judge(results: ReadonlyMap<string, readonly Check[]>, pin?: stri
 
 /** What changed against the successes of the committed list. */
 export function differences(expected: readonly string[] | undefined, successes: readonly string[]): readonly string[] {
+  if (expected === undefined) return ['no list of expected successes is committed (--update)']
   return [
     ...expected
       .filter((line) => !successes.includes(line))
