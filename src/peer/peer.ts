@@ -1,7 +1,7 @@
-import type { Codec, RefusalProfile } from '../codec/codec.ts'
+import type { Codec, RefusalProfile, Transport } from '../codec/codec.ts'
 import type { Loss } from '../codec/projection.ts'
 import type { Codecs } from '../codec/registry.ts'
-import type { AskAnswer, AskRequest, Implementation, LogLevel } from '../model/nouns.ts'
+import type { ClientCapabilities, Implementation, LogLevel } from '../model/nouns.ts'
 import type { Change, Principal } from '../model/notification.ts'
 import type { Clock, Logger, Random } from '../model/ports.ts'
 import type { Refusal } from '../model/refusal.ts'
@@ -57,6 +57,13 @@ export type InFlight = Map<RequestId, Exchange>
 /** How the headers of an HTTP request are read; names in lower case. A header that came twice is joined by `, `. */
 export type ReadHeader = (name: string) => string | undefined
 
+/** What `initialize` settled, as it can be kept and picked up again. */
+export interface Agreed {
+  readonly revision: string
+  readonly capabilities: ClientCapabilities
+  readonly client: Implementation
+}
+
 /** What a handshake agreed, and what the requests of the session changed since. */
 export interface Session {
   readonly codec: Codec
@@ -85,7 +92,7 @@ export interface SelfContainedScope {
   readonly inFlight?: InFlight
   /** Present over HTTP: the headers that repeat the body are checked against it. */
   readonly header?: ReadHeader
-  readonly transport: string
+  readonly transport: Transport
 }
 
 /** The protocol of the serving side, without I/O. One for all connections of a served value. */
@@ -104,9 +111,11 @@ export interface Peer {
   initialize(
     request: RequestMessage,
     principal: Principal | undefined,
-    transport: string,
+    transport: Transport,
     inFlight?: InFlight,
-  ): { readonly answer: Answer; readonly session?: Session }
+  ): { readonly answer: Answer; readonly session?: Session; readonly agreed?: Agreed }
+  /** The session that a handshake agreed to elsewhere or earlier. @throws Refusal `UnnegotiableVersion` */
+  resume(agreed: Agreed, principal: Principal | undefined, transport: Transport): Session
   answerInSession(request: RequestMessage, session: Session, outlet: Outlet): Exchange
   /** Takes in a notification of the client: `initialized`, `cancelled`, others are ignored. */
   notified(method: string, params: unknown, session: Session): void
@@ -117,5 +126,3 @@ export interface Peer {
   /** Waits until no exchange is in flight any more, then resolves; aborts those that are after `graceMs`. */
   drain(graceMs: number): Promise<void>
 }
-
-export type { AskAnswer, AskRequest }

@@ -1,0 +1,176 @@
+import type { Codec } from '../codec/codec.ts'
+import type { Call } from '../model/call.ts'
+import { isObject, own, type JsonObject } from '../model/json.ts'
+import type { AskAnswer, AskRequest, Implementation, LogLevel } from '../model/nouns.ts'
+import type { Notification, Principal } from '../model/notification.ts'
+import { Refusal } from '../model/refusal.ts'
+import type { CallContext, Features, SessionState } from '../model/served.ts'
+import { notificationText, type RequestMessage } from '../wire/envelope.ts'
+import { askClient } from './asking.ts'
+import type { Encoder } from './encoder.ts'
+import type { Answer, Exchange, Outlet, PeerOptions, Session } from './peer.ts'
+
+/** What one request is spoken in: said by the request itself, or agreed in its session. */
+export interface Dialect {
+  readonly codec: Codec
+  readonly client: Implementation | undefined
+  readonly principal: Principal | undefined
+  readonly logLevel: LogLevel | undefined
+  readonly session: Session | undefined
+  readonly features: () => Features
+}
+
+/** What all exchanges of a peer share. */
+export interface Shared {
+  readonly options: PeerOptions
+  readonly encoder: Encoder
+  /** Everything in flight, on all connections. */
+  readonly open: Set<Answering>
+}
+
+const aborted = new AbortController()
+aborted.abort(new Error('The call was cancelled'))
+
+/** A call whose stream has an end only from outside. */
+const endless = 'subscriptions/listen'
+
+/**
+ * One request on its way through: the context that its handler sees, and the exchange that its transport holds. It
+ * settles once; after that nothing it says is sent any more.
+ */
+export class Answering implements CallContext, Exchange {
+  readonly answer: Promise<Answer | undefined>
+  readonly end: (() => void) | undefined
+  readonly #shared: Shared
+  readonly #request: RequestMessage
+  readonly #dialect: Dialect
+  readonly #outlet: Outlet
+  readonly #meta: JsonObject
+  #settle: (answer: Answer | undefined) => void = () => {}
+  #settled = false
+  #cancelled = false
+  #controller: AbortController | undefined
+  #features: Features | undefined
+
+  constructor(shared: Shared, request: RequestMessage, dialect: Dialect, outlet: Outlet) {
+    this.#shared = shared
+    this.#request = request
+    this.#dialect = dialect
+    this.#outlet = outlet
+    const meta = request.params && own(request.params, '_meta')
+    this.#meta = isObject(meta) ? meta : {}
+    this.end = request.method === endless ? () => this.#abort('ended') : undefined
+    this.answer = new Promise((resolve) => {
+      this.#settle = resolve
+    })
+    shared.open.add(this)
+  }
+
+  /** Decodes, hands over, encodes. Whatever goes wrong on the way becomes the answer: this is the only catch. */
+  async run(): Promise<void> {
+    const { codec } = this.#dialect
+    const { id, method, params = {} } = this.#request
+    const { encoder, options } = this.#shared
+    try {
+      const request = codec.requests.get(method) ?? codec.foreign
+      const call: Call = { method, params: request.params.decode(params), meta: this.#meta }
+      const result = await options.served.handle(call, this)
+      this.settle(this.#cancelled ? undefined : encoder.result(id, method, result, codec, this.end ? id : undefined))
+    } catch (thrown) {
+      this.settle(this.#cancelled ? undefined : encoder.failure(id, method, thrown, codec))
+    }
+  }
+
+  /** Ends the exchange with `answer`; what comes later is dropped. */
+  settle(answer: Answer | undefined): void {
+    if (this.#settled) return
+    this.#settled = true
+    this.#shared.open.delete(this)
+    this.#settle(answer)
+  }
+
+  cancel(reason?: string): void {
+    if (this.#settled) return
+    this.#cancelled = true
+    this.settle(undefined)
+    this.#abort(reason ?? 'cancelled')
+  }
+
+  /** Gives up on the handler: the caller is told `refusal`, the handler that it is over. */
+  stop(refusal: Refusal): void {
+    const { id, method } = this.#request
+    this.settle(this.#shared.encoder.failure(id, method, refusal, this.#dialect.codec))
+    this.#abort('stopped')
+  }
+
+  #abort(reason: string): void {
+    if (this.#controller) this.#controller.abort(new Error(reason))
+    else this.#controller = aborted
+  }
+
+  get signal(): AbortSignal {
+    return (this.#controller ??= new AbortController()).signal
+  }
+
+  get revision(): string {
+    return this.#dialect.codec.revision
+  }
+
+  get features(): Features {
+    return (this.#features ??= this.#dialect.features())
+  }
+
+  get principal(): Principal | undefined {
+    return this.#dialect.principal
+  }
+
+  get client(): Implementation | undefined {
+    return this.#dialect.client
+  }
+
+  get logLevel(): LogLevel | undefined {
+    return this.#dialect.logLevel
+  }
+
+  get progressToken(): string | number | undefined {
+    const token = own(this.#meta, 'progressToken')
+    return typeof token === 'string' || Number.isSafeInteger(token) ? (token as string | number) : undefined
+  }
+
+  notify(notification: Notification): void {
+    if (this.#settled) return
+    const { codec } = this.#dialect
+    const params = this.#shared.encoder.notification(notification, codec)
+    if (!params) return
+    const tagged = this.end && codec.envelope ? codec.envelope.tag(params, this.#request.id) : params
+    this.#outlet.send(notificationText(notification.method, tagged))
+  }
+
+  get ask(): ((request: AskRequest) => Promise<AskAnswer>) | undefined {
+    const { codec, session } = this.#dialect
+    if (codec.asking !== 'live' || !session) return undefined
+    const send = this.#outlet.ask ?? ((text) => this.#send(text))
+    return (request) => askClient(request, { codec, session, send, signal: this.signal, ...this.#shared })
+  }
+
+  #send(text: string): boolean {
+    if (this.#settled) return false
+    this.#outlet.send(text)
+    return true
+  }
+
+  get session(): SessionState | undefined {
+    const { session } = this.#dialect
+    return (
+      session && {
+        setLogLevel: (level) => void (session.logLevel = level),
+        subscribe: (uri) => void session.subscriptions.add(uri),
+        unsubscribe: (uri) => void session.subscriptions.delete(uri),
+      }
+    )
+  }
+
+  disconnect(retryMs: number): void {
+    if (!this.#settled) this.#outlet.disconnect?.(retryMs)
+  }
+}

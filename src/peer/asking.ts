@@ -1,0 +1,71 @@
+import type { Codec } from '../codec/codec.ts'
+import { createLoss } from '../codec/projection.ts'
+import { isObject, type JsonObject } from '../model/json.ts'
+import type { AskAnswer, AskRequest } from '../model/nouns.ts'
+import { Refusal } from '../model/refusal.ts'
+import { notificationText, requestText } from '../wire/envelope.ts'
+import type { PeerOptions, SendAsk, Session } from './peer.ts'
+
+export interface Asking {
+  readonly codec: Codec
+  readonly session: Session
+  readonly send: SendAsk
+  readonly signal: AbortSignal
+  readonly options: PeerOptions
+}
+
+/** The client answered an ask with an error, or not at all. */
+export class AskFailed extends Error {
+  override readonly name = 'AskFailed'
+}
+
+/**
+ * Sends a live request to the client and waits for its answer, at most `askTimeoutMs`.
+ * @throws Refusal `NotRepresentable` for what the revision cannot ask, `NotCallable` where the client cannot be reached,
+ * `StoreFull` when too many asks wait already; rejects with {@link AskFailed} for an error or silence.
+ */
+export async function askClient(request: AskRequest, asking: Asking): Promise<AskAnswer> {
+  const { codec, session, options } = asking
+  const convert = codec.asks.get(request.method)
+  const params = (request.params ?? {}) as JsonObject
+  if (!convert || convert.refuses(params)) throw new Refusal('NotRepresentable')
+  if (session.asks.size >= options.maxPendingAsks) throw new Refusal('Overloaded')
+  const report = (rule: string, path?: string): void =>
+    options.onLoss(createLoss(codec.revision, request.method, rule, path))
+  const encoded = convert.params.encode(params, report)
+  return convert.result.decode(await exchanged(request.method, encoded, asking))
+}
+
+function exchanged(method: string, params: JsonObject, { session, send, signal, options }: Asking): Promise<JsonObject> {
+  const id = Buffer.from(options.random(12)).toString('base64url')
+  return new Promise((resolve, reject) => {
+    const finish = (): void => {
+      session.asks.delete(id)
+      clearTimeout(timer)
+      signal.removeEventListener('abort', onAbort)
+    }
+    const giveUp = (error: Error, reason: string): void => {
+      finish()
+      send(notificationText('notifications/cancelled', { requestId: id, reason }))
+      reject(error)
+    }
+    const onAbort = (): void => giveUp(new AskFailed('The call was cancelled'), 'the call was cancelled')
+    const timer = setTimeout(() => giveUp(new AskFailed('The client did not answer in time'), 'timed out'), options.askTimeoutMs)
+    session.asks.set(id, {
+      settle: ({ result, error }) => {
+        finish()
+        if (isObject(result)) resolve(result)
+        else reject(new AskFailed('The client answered with an error', { cause: error }))
+      },
+      abandon: (refusal) => {
+        finish()
+        reject(refusal)
+      },
+    })
+    if (signal.aborted) return onAbort()
+    signal.addEventListener('abort', onAbort, { once: true })
+    if (send(requestText(id, method, params))) return
+    finish()
+    reject(new Refusal('NotCallable'))
+  })
+}

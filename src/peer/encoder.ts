@@ -1,0 +1,98 @@
+import type { Codec } from '../codec/codec.ts'
+import { createLoss } from '../codec/projection.ts'
+import { messageOf, toWire } from '../codec/refusals.ts'
+import type { JsonObject } from '../model/json.ts'
+import type { Notification } from '../model/notification.ts'
+import { isRefusal, Refusal } from '../model/refusal.ts'
+import { errorText, resultText, type RequestId } from '../wire/envelope.ts'
+import type { Answer, PeerOptions } from './peer.ts'
+
+/** The way back: results, refusals and notifications of the model as text of one revision. */
+export interface Encoder {
+  /** @throws Refusal `Unserializable` for what is not JSON, `NotRepresentable` for a loss where that is refused */
+  result(id: RequestId, method: string, result: JsonObject, codec: Codec, subscription: RequestId | undefined): Answer
+  /** The answer to `initialize` or `server/discover`. */
+  introduction(id: RequestId, description: JsonObject, codec: Codec): Answer
+  /** The answer to whatever was thrown. */
+  failure(id: RequestId | undefined, method: string | undefined, thrown: unknown, codec: Codec): Answer
+  /** The params of a notification, or `undefined` where the revision has no such thing. */
+  notification(notification: Notification, codec: Codec): JsonObject | undefined
+}
+
+/** Losses in the results of these are judged where losses are refused; in listings they are only decorations. */
+const judged: ReadonlySet<string> = new Set(['tools/call', 'resources/read', 'prompts/get'])
+
+export function createEncoder(options: PeerOptions): Encoder {
+  /** The text of frozen results: they are the same each time, so they are written once per revision. */
+  const written = new WeakMap<object, Map<Codec, string>>()
+
+  function text(method: string, result: JsonObject, codec: Codec, subscription: RequestId | undefined): string {
+    if (!Object.isFrozen(result)) return write(method, result, codec, subscription)
+    const texts = written.get(result) ?? new Map<Codec, string>()
+    const known = texts.get(codec)
+    if (known !== undefined) return known
+    const fresh = write(method, result, codec, subscription)
+    written.set(result, texts.set(codec, fresh))
+    return fresh
+  }
+
+  function write(method: string, result: JsonObject, codec: Codec, subscription: RequestId | undefined): string {
+    const convert = (codec.requests.get(method) ?? codec.foreign).result
+    let lost = false
+    const report = (rule: string, path?: string): void => {
+      const loss = createLoss(codec.revision, method, rule, path)
+      lost ||= !loss.decoration
+      options.onLoss(loss)
+    }
+    const encoded = serialize(() => {
+      const plain = convert.encode(result, report)
+      const tagged = subscription === undefined || !codec.envelope ? plain : codec.envelope.tag(plain, subscription)
+      const signed = codec.envelope ? codec.envelope.sign(tagged, options.served.describe(undefined).info) : tagged
+      return JSON.stringify(signed)
+    })
+    if (lost && options.strict && judged.has(method)) throw new Refusal('NotRepresentable')
+    return encoded
+  }
+
+  function introduce(description: JsonObject, codec: Codec): string {
+    const report = (rule: string, path?: string): void => options.onLoss(createLoss(codec.revision, 'initialize', rule, path))
+    const encoded = codec.description.encode(description, report)
+    return JSON.stringify(codec.envelope ? codec.envelope.sign(encoded, options.served.describe(undefined).info) : encoded)
+  }
+
+  function failure(id: RequestId | undefined, method: string | undefined, thrown: unknown, codec: Codec): Answer {
+    const refusal = isRefusal(thrown) ? thrown : new Refusal('InternalError', { cause: thrown })
+    if (refusal.cause !== undefined) options.logger.error('a call was refused', { kind: refusal.kind, error: refusal.cause })
+    const wire = toWire(refusal, codec, options.refusals)
+    if (wire.asResult && method === 'tools/call' && id !== undefined) {
+      const content = [{ type: 'text', text: messageOf(refusal) }]
+      return { text: resultText(id, text(method, { content, isError: true }, codec, undefined)), status: 200, retryAfter: undefined }
+    }
+    return { text: errorText(id, wire.error), status: wire.status, retryAfter: refusal.retryAfter }
+  }
+
+  return {
+    result: (id, method, result, codec, subscription) => ({
+      text: resultText(id, text(method, result, codec, subscription)),
+      status: 200,
+      retryAfter: undefined,
+    }),
+    introduction: (id, description, codec) => ({ text: resultText(id, introduce(description, codec)), status: 200, retryAfter: undefined }),
+    failure,
+    notification: ({ method, params }, codec) => {
+      const convert = codec.notifications.get(method)
+      return convert?.params.encode((params ?? {}) as JsonObject, (rule, path) =>
+        options.onLoss(createLoss(codec.revision, method, rule, path)),
+      )
+    },
+  }
+}
+
+/** @throws Refusal `Unserializable` in place of what JSON throws */
+function serialize(write: () => string): string {
+  try {
+    return write()
+  } catch (cause) {
+    throw new Refusal('Unserializable', { cause })
+  }
+}

@@ -1,0 +1,79 @@
+import type { Codec, Transport } from '../codec/codec.ts'
+import { resolveFeatures } from '../codec/profile.ts'
+import { isObject, own, type JsonObject } from '../model/json.ts'
+import type { ClientCapabilities, Implementation, LogLevel } from '../model/nouns.ts'
+import type { Principal } from '../model/notification.ts'
+import { Refusal } from '../model/refusal.ts'
+import type { RequestMessage } from '../wire/envelope.ts'
+import type { Agreed, InFlight, PeerOptions, Session } from './peer.ts'
+
+/** Until a client says otherwise, sessions hear of logs from here up (specification, `logging/setLevel`: the server's choice). */
+const initialLogLevel: LogLevel = 'info'
+
+/**
+ * Reads `initialize` and settles the revision: one we speak is echoed, any other date countered.
+ * @throws Refusal `MalformedInitialize`, or `UnsupportedVersion` where no revision with a handshake is served
+ */
+export function agree({ params = {} }: RequestMessage, { codecs }: PeerOptions): Agreed {
+  const capabilities = own(params, 'capabilities')
+  const client = own(params, 'clientInfo')
+  const offered = own(params, 'protocolVersion')
+  if (!isObject(capabilities) || !isImplementation(client)) throw new Refusal('MalformedInitialize')
+  const settled = codecs.negotiate(offered)
+  if (settled) return { revision: settled.codec.revision, capabilities, client }
+  if (codecs.newestWithHandshake) throw new Refusal('MalformedInitialize')
+  throw new Refusal('UnsupportedVersion', { data: { requested: offered ?? null, supported: codecs.supported } })
+}
+
+/** Only the name decides: clients of every age leave the rest out at times. */
+function isImplementation(value: unknown): value is JsonObject & Implementation {
+  return isObject(value) && typeof own(value, 'name') === 'string'
+}
+
+/** The session that `agreed` amounts to, here or on another replica than the one that agreed. @throws Refusal `UnnegotiableVersion` */
+export function openSession(
+  agreed: Agreed,
+  principal: Principal | undefined,
+  transport: Transport,
+  inFlight: InFlight,
+  { served, codecs }: PeerOptions,
+): Session {
+  const codec = codecs.get(agreed.revision)
+  if (codec?.lifecycle !== 'session') throw new Refusal('UnnegotiableVersion')
+  const clientCapabilities = codec.clientCapabilities.decode(agreed.capabilities as JsonObject) as ClientCapabilities
+  const serverCapabilities = served.describe(principal).capabilities
+  return {
+    codec,
+    features: resolveFeatures({ codec, clientCapabilities, serverCapabilities, transport }),
+    client: agreed.client,
+    principal,
+    inFlight,
+    asks: new Map(),
+    subscriptions: new Set(),
+    logLevel: initialLogLevel,
+    initialized: false,
+  }
+}
+
+/** The result of `initialize`, in the model's terms. */
+export function introduction(codec: Codec, principal: Principal | undefined, { served }: PeerOptions): JsonObject {
+  const { info, instructions, capabilities } = served.describe(principal)
+  return {
+    protocolVersion: codec.revision,
+    capabilities: capabilities as JsonObject,
+    serverInfo: info as unknown as JsonObject,
+    ...(instructions !== undefined && { instructions }),
+  }
+}
+
+/** The result of `server/discover`, in the model's terms. */
+export function discovery(principal: Principal | undefined, { served, codecs }: PeerOptions): JsonObject {
+  const { info, instructions, capabilities, hints } = served.describe(principal)
+  return {
+    supportedVersions: codecs.supported,
+    capabilities: capabilities as JsonObject,
+    serverInfo: info as unknown as JsonObject,
+    ...(instructions !== undefined && { instructions }),
+    ...(hints as JsonObject),
+  }
+}

@@ -1,0 +1,37 @@
+import type { Codec, RequestCodec, Transport } from '../codec/codec.ts'
+import { resolveFeatures } from '../codec/profile.ts'
+import type { ServerCapabilities } from '../model/nouns.ts'
+import type { Principal } from '../model/notification.ts'
+import { Refusal } from '../model/refusal.ts'
+import type { Features, Served } from '../model/served.ts'
+import type { RequestMessage } from '../wire/envelope.ts'
+
+const none = {}
+
+/** By capabilities, revision and transport: what is on whatever the client declares. */
+const known = new WeakMap<ServerCapabilities, Map<string, Features>>()
+
+/** The features of a server before its client declared anything; made once per snapshot of the server. */
+export function serverFeatures(codec: Codec, transport: Transport, served: Served, principal: Principal | undefined): Features {
+  const { capabilities } = served.describe(principal)
+  const kept = known.get(capabilities) ?? new Map<string, Features>()
+  const key = `${codec.revision} ${transport}`
+  const found = kept.get(key)
+  if (found) return found
+  const fresh = resolveFeatures({ codec, clientCapabilities: none, serverCapabilities: capabilities, transport })
+  known.set(capabilities, kept.set(key, fresh))
+  return fresh
+}
+
+/** @throws Refusal `UnknownMethod` for what the revision lacks or the server did not declare, or what the params' shape deserves */
+export function checkRequest(
+  { method, params = none }: RequestMessage,
+  codec: Codec,
+  features: Features,
+): RequestCodec {
+  const request = codec.requests.get(method)
+  if (!request || (request.needs !== undefined && !features.has(request.needs))) throw new Refusal('UnknownMethod')
+  const kind = request.check(params)
+  if (kind) throw new Refusal(kind)
+  return request
+}
