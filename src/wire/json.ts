@@ -1,0 +1,111 @@
+import { isUtf8 } from 'node:buffer'
+import { Refusal } from '../model/refusal.ts'
+import type { RefusalKind } from '../model/refusal.ts'
+import type { Caps } from './caps.ts'
+
+/** A value that was read, or why it was not. */
+export type ParsedJson =
+  | { readonly value: unknown; readonly refusal?: undefined }
+  | { readonly value?: undefined; readonly refusal: Refusal }
+
+/** Duplicate keys are looked for in a message, its `params`, and what lies directly in those (`_meta`, `arguments`). */
+const guardedDepth = 3
+
+const quote = 34
+const comma = 44
+const colon = 58
+const openBracket = 91
+const backslash = 92
+const closeBracket = 93
+const openBrace = 123
+const closeBrace = 125
+
+/**
+ * Reads one JSON text. Linear in its length, and never recursive over what the peer nested.
+ *
+ * - `BodyTooLarge`: longer than `caps.maxMessageBytes`.
+ * - `ParseError`: not UTF-8, or not JSON (RFC 8259); a byte order mark is neither.
+ * - `InvalidRequest`: over a cap, which is told before the rest of the text is looked at, or a key twice in an object
+ *   at depth 1 to 3 (in a batch, of each message): two readers could take such a message for two different ones.
+ */
+export function parseJson(input: Uint8Array | string, caps: Caps): ParsedJson {
+  if (input.length > caps.maxMessageBytes) return refused('BodyTooLarge')
+  const text = typeof input === 'string' ? input : decode(input)
+  if (text === undefined) return refused('ParseError')
+  const guarded = guardedDepth + (text.trimStart().startsWith('[') ? 1 : 0)
+  const keys = countKeys(text, caps, guarded)
+  if (keys === undefined) return refused('InvalidRequest')
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    return refused('ParseError')
+  }
+  return countOwnKeys(value, guarded) === keys ? { value } : refused('InvalidRequest')
+}
+
+function refused(kind: RefusalKind): ParsedJson {
+  return { refusal: new Refusal(kind) }
+}
+
+function decode(bytes: Uint8Array): string | undefined {
+  if (!isUtf8(bytes)) return undefined
+  const buffer = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  return buffer.toString('utf8')
+}
+
+/**
+ * Counts the keys that are written at depths up to `guarded`; `undefined` when a cap is exceeded.
+ * It trusts that the text is JSON: what it makes of anything else does not matter, since that is refused afterwards.
+ */
+function countKeys(text: string, caps: Caps, guarded: number): number | undefined {
+  let depth = 0
+  let guardedKeys = 0
+  let keys = 0
+  let commas = 0
+  for (let at = 0; at < text.length; at++) {
+    switch (text.charCodeAt(at)) {
+      case quote:
+        at = endOfString(text, at + 1)
+        break
+      case openBrace:
+      case openBracket:
+        if (++depth > caps.maxDepth) return undefined
+        break
+      case closeBrace:
+      case closeBracket:
+        depth--
+        break
+      case colon:
+        keys++
+        if (depth <= guarded) guardedKeys++
+        break
+      case comma:
+        commas++
+        break
+    }
+  }
+  return keys > caps.maxKeys || commas >= caps.maxValues ? undefined : guardedKeys
+}
+
+/** The index of the quote that ends the string whose contents start at `from`, or the text's length. */
+function endOfString(text: string, from: number): number {
+  let end = text.indexOf('"', from)
+  while (end !== -1) {
+    let escapes = end
+    while (text.charCodeAt(escapes - 1) === backslash) escapes--
+    if ((end - escapes) % 2 === 0) return end
+    end = text.indexOf('"', end + 1)
+  }
+  return text.length
+}
+
+/** Counts the keys that survived parsing, as deep as {@link countKeys} counted those that were written. */
+function countOwnKeys(value: unknown, depth: number): number {
+  if (typeof value !== 'object' || value === null || depth === 0) return 0
+  if (Array.isArray(value)) return value.reduce<number>((sum, element) => sum + countOwnKeys(element, depth - 1), 0)
+  const members = Object.values(value)
+  let sum = members.length
+  for (const member of members) sum += countOwnKeys(member, depth - 1)
+  return sum
+}
