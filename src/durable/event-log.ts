@@ -33,13 +33,18 @@ export interface EventLog {
   append(text: string, final: boolean): number
   /** The events after `sequence`, once all that was appended so far is stored. */
   read(after: number): Promise<EventPage>
+  /** Resolves once all that was appended so far is stored, or given up. */
+  stored(): Promise<void>
 }
 
 /** Opens a log for writing. No other writer may use `name`. */
 export function createEventLog(name: string, options: EventLogOptions): EventLog {
   const { store, clock, maxEvents, keepMs, onLost } = options
   let sequence = 0
-  let stored: Promise<unknown> = Promise.resolve()
+  let stored: Promise<void> = Promise.resolve()
+  const put = async (value: string): Promise<void> => {
+    await store.append(name, value, { maxEntries: maxEvents, expiresAt: clock() + keepMs })
+  }
   return {
     get sequence() {
       return sequence
@@ -47,15 +52,14 @@ export function createEventLog(name: string, options: EventLogOptions): EventLog
     append(text, final) {
       sequence += 1
       const value = `${final ? 'f' : 'm'}${sequence} ${text}`
-      stored = stored
-        .then(() => store.append(name, value, { maxEntries: maxEvents, expiresAt: clock() + keepMs }))
-        .catch(onLost)
+      stored = stored.then(() => put(value)).catch(onLost)
       return sequence
     },
     async read(after) {
       await stored
       return (await readEvents(name, store, after)) ?? { events: [], gap: false }
     },
+    stored: () => stored,
   }
 }
 

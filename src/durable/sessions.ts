@@ -1,5 +1,6 @@
 import { isObject, own } from '../model/json.ts'
 import type { Json, JsonObject } from '../model/json.ts'
+import type { Implementation } from '../model/nouns.ts'
 import type { Clock, Random, Seal } from '../model/ports.ts'
 
 /** What a session id says of the handshake behind it; enough to take the session up again in another process. */
@@ -8,7 +9,7 @@ export interface SessionTicket {
   readonly key: string
   readonly revision: string
   readonly capabilities: JsonObject
-  readonly client: { readonly name: string; readonly version: string } | undefined
+  readonly client: Implementation
   /** The principal's id. */
   readonly principal: string | undefined
   /** The id of the `initialize` request. */
@@ -56,6 +57,8 @@ export interface SessionBookOptions<Live> {
 }
 
 const maxIdLength = 1024
+/** Stands for a client whose name is too long for an id. */
+const nobody: Implementation = { name: 'unknown', version: '0' }
 const maxTombstones = 100_000
 
 interface Kept<Live> extends SessionEntry<Live> {
@@ -79,8 +82,11 @@ export function createSessionBook<Live>(options: SessionBookOptions<Live>): Sess
 
   function letGo(): void {
     const idleSince = clock() - idleMs
+    // Busy ones go to the back, so the walk ends after one round.
+    let left = kept.size
     for (const [id, entry] of kept) {
-      if (entry.usedAt > idleSince && kept.size <= maxLive) return
+      if (left === 0 || (entry.usedAt > idleSince && kept.size <= maxLive)) return
+      left -= 1
       kept.delete(id)
       if (busy(entry.live)) kept.set(id, Object.assign(entry, { usedAt: clock() }))
     }
@@ -139,8 +145,7 @@ function bury(ended: Map<string, number>, key: string, until: number, now: numbe
 
 /** The sealed id of a session, leaving out what makes it too long; `undefined` when even that does not help. */
 function sealedId(seal: Seal | undefined, ticket: SessionTicket, ageMs: number): string | undefined {
-  const { client, ...nameless } = ticket
-  for (const content of [ticket, { ...nameless, client: undefined }]) {
+  for (const content of [ticket, { ...ticket, client: nobody }]) {
     const id = seal?.seal('session', toJson(content), ticket.issuedAt + ageMs)
     if (id !== undefined && id.length <= maxIdLength) return id
   }
@@ -153,7 +158,7 @@ function toJson(ticket: SessionTicket): JsonObject {
     k: key,
     r: revision,
     c: outline(capabilities, 4),
-    n: client && [client.name, client.version],
+    n: [client.name, client.version],
     p: principal,
     i: initializeId,
     t: issuedAt,
@@ -169,7 +174,7 @@ function toTicket(json: JsonObject): SessionTicket | undefined {
     key,
     revision,
     capabilities: isObject(capabilities) ? capabilities : {},
-    client: typeof name === 'string' && typeof version === 'string' ? { name, version } : undefined,
+    client: typeof name === 'string' && typeof version === 'string' ? { name, version } : nobody,
     principal: typeof principal === 'string' ? principal : undefined,
     initializeId,
     issuedAt,

@@ -48,7 +48,7 @@ export interface Exchange {
   readonly answer: Promise<Answer | undefined>
   cancel(reason?: string): void
   /** Present where an exchange has no end of its own (`subscriptions/listen`): completes it, with its answer. */
-  readonly end?: () => void
+  readonly end?: (() => void) | undefined
 }
 
 /** The ids in flight on one connection or in one session; the scope within which a second equal id is refused. */
@@ -69,7 +69,8 @@ export interface Session {
   readonly codec: Codec
   readonly features: Features
   readonly client: Implementation | undefined
-  readonly principal: Principal | undefined
+  /** Who made the latest request. Over HTTP each brings its own credentials; the principal's id stays the same. */
+  principal: Principal | undefined
   readonly inFlight: InFlight
   readonly asks: Map<RequestId, PendingAsk>
   readonly subscriptions: Set<string>

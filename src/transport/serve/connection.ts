@@ -1,0 +1,169 @@
+import { own } from '../../model/json.ts'
+import type { JsonObject } from '../../model/json.ts'
+import type { Principal } from '../../model/notification.ts'
+import type { Logger } from '../../model/ports.ts'
+import { Refusal } from '../../model/refusal.ts'
+import type { RefusalKind } from '../../model/refusal.ts'
+import type { Exchange, InFlight, Outlet, Peer, Session } from '../../peer/peer.ts'
+import type { Caps } from '../../wire/caps.ts'
+import { isRequestId, readMessage, resultText } from '../../wire/envelope.ts'
+import type { Message, NotificationMessage, RefusedMessage, RequestId, RequestMessage } from '../../wire/envelope.ts'
+import { parseJson } from '../../wire/json.ts'
+import { routeBatch } from './batch.ts'
+import type { Reply } from './batch.ts'
+
+export interface ConnectionOptions {
+  /** Writes one message, or one batch of answers, to the client. */
+  send(text: string): void
+  readonly transport: 'stdio' | 'memory' | 'socket'
+  /** On whose behalf everything on this connection is asked. */
+  readonly principal?: Principal | undefined
+  readonly caps: Caps
+  readonly logger: Logger
+}
+
+/** One duplex channel on which a client may speak every revision at once. */
+export interface Connection {
+  /** Takes in one message, or one batch. Whatever cannot be read is answered too. */
+  receive(message: Uint8Array | string): void
+  /** Answers a message that was longer than the cap and was thrown away. */
+  overflow(): void
+  /** Takes nothing in any more, waits at most `graceMs` for what is in flight, then gives up on the rest. */
+  close(graceMs: number): Promise<void>
+}
+
+/**
+ * Serves one duplex channel. Requests that say everything themselves are answered at any time; the others need the
+ * handshake first. All of them share one scope of ids.
+ */
+export function createConnection(peer: Peer, options: ConnectionOptions): Connection {
+  const { caps, principal, transport, logger } = options
+  const inFlight: InFlight = new Map()
+  const open = new Map<Exchange, RequestId>()
+  const handshakes = peer.codecs.newestWithHandshake !== undefined
+  let session: Session | undefined
+  let stopAnnouncing = (): void => {}
+  let state: 'open' | 'closing' | 'closed' = 'open'
+  let settled = (): void => {}
+
+  const send = (text: string): void => {
+    if (state !== 'closed') options.send(text)
+  }
+  const outlet: Outlet = { send }
+  const say: Reply = (answer) => {
+    if (answer !== undefined) send(answer.text)
+  }
+  const refuse = (id: RequestId | undefined, kind: RefusalKind, reply: Reply): void => {
+    reply(peer.refuse(id, new Refusal(kind), session?.codec))
+  }
+
+  function track(id: RequestId, exchange: Exchange, reply: Reply): void {
+    open.set(exchange, id)
+    void exchange.answer.then((answer) => {
+      open.delete(exchange)
+      reply(answer)
+      if (open.size === 0) settled()
+    })
+  }
+
+  function begin(request: RequestMessage, reply: Reply): void {
+    if (!handshakes || peer.isSelfContained(request, undefined)) {
+      if (!handshakes && request.method === 'initialize') return agree(request, reply)
+      return track(request.id, peer.answerSelfContained(request, { principal, outlet, inFlight, transport }), reply)
+    }
+    if (request.method === 'initialize') return agree(request, reply)
+    if (session !== undefined) return track(request.id, peer.answerInSession(request, session, outlet), reply)
+    if (request.method === 'ping') return reply({ text: resultText(request.id, '{}'), status: 200, retryAfter: undefined })
+    refuse(request.id, 'NotInitialized', reply)
+  }
+
+  function agree(request: RequestMessage, reply: Reply): void {
+    if (session !== undefined) return refuse(request.id, 'InvalidRequest', reply)
+    if (inFlight.has(request.id)) return refuse(request.id, 'DuplicateInFlight', reply)
+    const agreed = peer.initialize(request, principal, transport, inFlight)
+    reply(agreed.answer)
+    session = agreed.session
+    if (session !== undefined) stopAnnouncing = announceTo(session)
+  }
+
+  function announceTo(listener: Session): () => void {
+    return peer.served.onChange((change) => {
+      const text = peer.announce(change, listener)
+      if (text !== undefined) send(text)
+    })
+  }
+
+  function notified({ method, params }: NotificationMessage): void {
+    if (method === 'notifications/cancelled') return cancel(params)
+    if (session !== undefined) peer.notified(method, params, session)
+  }
+
+  function cancel(params: JsonObject | undefined): void {
+    const id = params && own(params, 'requestId')
+    const reason = params && own(params, 'reason')
+    if (isRequestId(id)) inFlight.get(id)?.cancel(typeof reason === 'string' ? reason : undefined)
+  }
+
+  function route(message: Message | RefusedMessage, reply: Reply): void {
+    switch (message.kind) {
+      case 'request':
+        return begin(message, reply)
+      case 'refused':
+        return reply(peer.refuse(message.id, message.refusal, session?.codec))
+      case 'notification':
+        notified(message)
+        return reply(undefined)
+      case 'response':
+        if (session !== undefined) peer.responded(message, session)
+        else logger.debug('a response that nobody waits for', { transport })
+        return reply(undefined)
+    }
+  }
+
+  function receiveBatch(entries: readonly unknown[]): void {
+    if (!session?.codec.batch || entries.length === 0 || entries.length > caps.maxBatch) {
+      return refuse(undefined, 'InvalidRequest', say)
+    }
+    routeBatch(peer, session, entries, route, ({ answers }) => {
+      if (answers.length > 0) send(`[${answers.map((answer) => answer.text).join(',')}]`)
+    })
+  }
+
+  return {
+    receive(message) {
+      if (state !== 'open') return
+      const parsed = parseJson(message, caps)
+      if (parsed.refusal !== undefined) return say(peer.refuse(undefined, parsed.refusal, session?.codec))
+      if (Array.isArray(parsed.value)) return receiveBatch(parsed.value)
+      route(readMessage(parsed.value), say)
+    },
+    overflow() {
+      if (state === 'open') refuse(undefined, 'BodyTooLarge', say)
+    },
+    async close(graceMs) {
+      if (state !== 'open') return
+      state = 'closing'
+      stopAnnouncing()
+      for (const exchange of open.keys()) exchange.end?.()
+      // Nobody is left to answer what the server asked.
+      for (const ask of session?.asks.values() ?? []) ask.abandon(new Refusal('InternalError'))
+      if (open.size > 0) await waitFor((resolve) => (settled = resolve), graceMs)
+      for (const [exchange, id] of open) {
+        refuse(id, 'Overloaded', say)
+        exchange.cancel('the connection was closed')
+      }
+      state = 'closed'
+    },
+  }
+}
+
+/** Waits until `start`'s callback is called, for at most `ms`. */
+function waitFor(start: (resolve: () => void) => void, ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms)
+    start(() => {
+      clearTimeout(timer)
+      resolve()
+    })
+  })
+}

@@ -1,0 +1,120 @@
+import { createEventLog, readEvents } from '../../durable/event-log.ts'
+import type { EventLogOptions, EventPage, LoggedEvent } from '../../durable/event-log.ts'
+import { sseComment, sseEvent } from '../../wire/sse.ts'
+import type { HttpReply } from './http-types.ts'
+
+export interface EventStreamOptions extends EventLogOptions {
+  /** Milliseconds after which a client is to come back. */
+  readonly retryMs: number
+  /** Whether the stream opens with an event that only carries an id. */
+  readonly primed: boolean
+  /** The error that tells a client of events which are gone. */
+  gapText(): string
+  /** Called once the stream has ended and all of it is stored. */
+  onStored(): void
+}
+
+/**
+ * The events of one stream, each with an id, which go on being kept while nobody reads them
+ * (specification, "Resumability and Redelivery"). At most one response reads it at a time.
+ */
+export interface EventStream {
+  readonly id: string
+  /** Makes `reply`, whose head is sent, the reader. @param retryMs instead of the usual delay */
+  open(reply: HttpReply, retryMs?: number): void
+  /** Keeps a message and sends it to the reader, if there is one. */
+  push(text: string, final: boolean): void
+  /** Tells the reader when to come back. */
+  retry(retryMs: number): void
+  /** Makes `reply` the reader in place of the one before; it gets what came after `sequence` first. */
+  resume(reply: HttpReply, sequence: number): Promise<void>
+  /** Lets the reader know that somebody is still there. */
+  keepAlive(): void
+  /** Ends the stream and whatever reads it. */
+  close(): void
+}
+
+/** Opens the stream `id` of the session whose key is `owner`: under another session's key there is no such stream. */
+export function createEventStream(owner: string, id: string, options: EventStreamOptions): EventStream {
+  const log = createEventLog(logName(owner, id), options)
+  let reader: HttpReply | undefined
+  let ended = false
+
+  const endReader = (): void => {
+    reader?.end()
+    reader = undefined
+  }
+  const eventOf = (event: Pick<LoggedEvent, 'sequence' | 'text'>): string =>
+    sseEvent(event.text, { id: `${id}.${event.sequence}` })
+
+  return {
+    id,
+    open(reply, retryMs = options.retryMs) {
+      reader = reply
+      if (options.primed) reply.write(sseEvent('', { id: `${id}.${log.sequence}`, retry: retryMs }))
+    },
+    push(text, final) {
+      const sequence = log.append(text, final)
+      if (reader?.closed === false) reader.write(eventOf({ sequence, text }))
+    },
+    retry(retryMs) {
+      if (reader?.closed === false) reader.write(sseEvent('', { id: `${id}.${log.sequence}`, retry: retryMs }))
+    },
+    async resume(reply, sequence) {
+      endReader()
+      let seen = sequence
+      do {
+        const page = await log.read(seen)
+        writePage(reply, page, eventOf, options.gapText)
+        seen = page.events.at(-1)?.sequence ?? log.sequence
+      } while (seen < log.sequence && !reply.closed)
+      if (ended) return reply.end()
+      endReader()
+      reader = reply
+    },
+    keepAlive() {
+      if (reader?.closed === false) reader.write(sseComment('keep-alive'))
+    },
+    close() {
+      ended = true
+      endReader()
+      void log.stored().then(options.onStored)
+    },
+  }
+}
+
+/** What is left of a stream that no process has open. @returns whether there was anything of it */
+export async function replay(
+  owner: string,
+  id: string,
+  sequence: number,
+  options: Pick<EventStreamOptions, 'store' | 'gapText'>,
+  start: () => HttpReply,
+): Promise<boolean> {
+  const page = await readEvents(logName(owner, id), options.store, sequence)
+  if (page === undefined) return false
+  const reply = start()
+  writePage(reply, page, (event) => sseEvent(event.text, { id: `${id}.${event.sequence}` }), options.gapText)
+  reply.end()
+  return true
+}
+
+/** The stream and the number that an event id names. */
+export function readEventId(text: string): { readonly stream: string; readonly sequence: number } | undefined {
+  const [, stream, digits] = /^([\w-]{8,64})\.(\d{1,15})$/.exec(text) ?? []
+  return stream === undefined ? undefined : { stream, sequence: Number(digits) }
+}
+
+function writePage(
+  reply: HttpReply,
+  page: EventPage,
+  eventOf: (event: LoggedEvent) => string,
+  gapText: () => string,
+): void {
+  if (page.gap) reply.write(sseEvent(gapText()))
+  for (const event of page.events) reply.write(eventOf(event))
+}
+
+function logName(owner: string, id: string): string {
+  return `events/${owner}/${id}`
+}

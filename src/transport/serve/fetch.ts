@@ -1,0 +1,117 @@
+import { Refusal } from '../../model/refusal.ts'
+import type { Peer } from '../../peer/peer.ts'
+import { defaultCaps } from '../../wire/caps.ts'
+import { createHttpEndpoint } from './http.ts'
+import type { HttpOptions, HttpReply, HttpRequest } from './http-types.ts'
+
+/** A handler for web standard requests: Workers, Deno, Bun, and frameworks built on `fetch`. */
+export interface FetchHandler {
+  (request: Request): Promise<Response>
+  /** Refuses new requests, waits at most `graceMs` for what is in flight, then cancels it. */
+  close(options?: { readonly graceMs?: number }): Promise<void>
+}
+
+/** Serves a peer on web standard requests. Behind another host than loopback the option `hosts` names it. */
+export function fetchHandler(peer: Peer, options: HttpOptions = {}): FetchHandler {
+  const endpoint = createHttpEndpoint(peer, options)
+  const maxBytes = options.caps?.maxMessageBytes ?? defaultCaps.maxMessageBytes
+  const handler = (request: Request): Promise<Response> =>
+    new Promise((resolve) => endpoint.handle(toRequest(request, maxBytes), createReply(request.signal, resolve)))
+  return Object.assign(handler, {
+    close: ({ graceMs = 5_000 }: { readonly graceMs?: number } = {}) => endpoint.close(graceMs),
+  })
+}
+
+function toRequest(request: Request, maxBytes: number): HttpRequest {
+  const url = new URL(request.url)
+  return {
+    method: request.method,
+    path: url.pathname,
+    // A runtime that keeps the header to itself puts the host into the URL.
+    header: (name) => request.headers.get(name) ?? (name === 'host' ? url.host : undefined),
+    body: () => readBody(request, maxBytes),
+  }
+}
+
+async function readBody(request: Request, maxBytes: number): Promise<Uint8Array | Refusal> {
+  const declared = Number(request.headers.get('content-length') ?? 0)
+  if (declared > maxBytes) return new Refusal('BodyTooLarge')
+  const chunks: Uint8Array[] = []
+  let size = 0
+  try {
+    for await (const chunk of request.body ?? []) {
+      size += chunk.length
+      // Leaving the loop cancels the stream.
+      if (size > maxBytes) return new Refusal('BodyTooLarge')
+      chunks.push(chunk)
+    }
+  } catch {
+    return new Refusal('InvalidRequest')
+  }
+  return join(chunks, size)
+}
+
+function join(chunks: readonly Uint8Array[], size: number): Uint8Array {
+  if (chunks.length === 1 && chunks[0] !== undefined) return chunks[0]
+  const whole = new Uint8Array(size)
+  let at = 0
+  for (const chunk of chunks) {
+    whole.set(chunk, at)
+    at += chunk.length
+  }
+  return whole
+}
+
+function createReply(signal: AbortSignal, respond: (response: Response) => void): HttpReply {
+  const encoder = new TextEncoder()
+  let controller: ReadableStreamDefaultController<Uint8Array> | undefined
+  let closed = false
+  let gone = (): void => {}
+  const onGone = (): void => {
+    if (closed) return
+    closed = true
+    gone()
+  }
+  return {
+    full(status, headers, text) {
+      if (closed) return
+      closed = true
+      respond(new Response(text ?? null, { status, headers: toHeaders(headers) }))
+    },
+    head(status, headers) {
+      const body = new ReadableStream<Uint8Array>({
+        start(opened) {
+          controller = opened
+        },
+        cancel: onGone,
+      })
+      respond(new Response(body, { status, headers: toHeaders(headers) }))
+    },
+    write(text) {
+      if (!closed) controller?.enqueue(encoder.encode(text))
+    },
+    end() {
+      if (closed) return
+      closed = true
+      controller?.close()
+    },
+    onClose(listener) {
+      const earlier = gone
+      gone = () => {
+        earlier()
+        listener()
+      }
+      if (signal.aborted) onGone()
+      else signal.addEventListener('abort', onGone, { once: true })
+    },
+    get closed() {
+      return closed
+    },
+  }
+}
+
+function toHeaders(flat: readonly string[]): Headers {
+  const headers = new Headers()
+  for (let at = 0; at + 1 < flat.length; at += 2) headers.append(flat[at] ?? '', flat[at + 1] ?? '')
+  return headers
+}

@@ -1,0 +1,63 @@
+import type { Principal } from '../../model/notification.ts'
+import type { Clock, Logger, Random, Seal } from '../../model/ports.ts'
+import type { Refusal } from '../../model/refusal.ts'
+import type { Store } from '../../model/store.ts'
+import type { ReadHeader } from '../../peer/peer.ts'
+import type { Caps } from '../../wire/caps.ts'
+import type { GuardOptions } from './guard.ts'
+
+/** One HTTP request, whatever carries it. */
+export interface HttpRequest {
+  readonly method: string
+  /** May still carry its query. */
+  readonly path: string
+  readonly header: ReadHeader
+  /** Reads the body once; refuses it as soon as it is over the cap. Never rejects. */
+  body(): Promise<Uint8Array | Refusal>
+}
+
+/** The response to one HTTP request: either {@link HttpReply.full}, or a head, texts and an end. */
+export interface HttpReply {
+  /** Sends a whole response. @param headers names and values, one after the other */
+  full(status: number, headers: readonly string[], text?: string): void
+  head(status: number, headers: readonly string[]): void
+  write(text: string): void
+  end(): void
+  /** Calls `listener` if the client goes away before the response has ended. */
+  onClose(listener: () => void): void
+  /** Ended, or the client went away. */
+  readonly closed: boolean
+}
+
+/** Tells on whose behalf a request is made, or refuses it. */
+export type Authenticate = (
+  request: HttpRequest,
+) => Principal | Refusal | undefined | Promise<Principal | Refusal | undefined>
+
+/** What every HTTP endpoint can be told. */
+export interface HttpOptions extends GuardOptions {
+  /** The path of the endpoint, `/mcp` by default; `*` answers on every path, for a router that strips its own. */
+  readonly path?: string
+  /** Without it nobody is asked who they are. */
+  readonly authenticate?: Authenticate
+  readonly caps?: Partial<Caps>
+  readonly logger?: Logger
+  readonly clock?: Clock
+  readonly random?: Random
+  /** Seals session ids, so that any process with the same keys takes up a session. */
+  readonly seal?: Seal
+  /** Keeps the events of streams that can be resumed. Without it they cannot. */
+  readonly store?: Store
+  /** Milliseconds between two keep-alive comments on a quiet stream; 15,000 by default. */
+  readonly keepAliveMs?: number
+  /** Milliseconds after which a client is to come back to a stream that broke; 1,000 by default. */
+  readonly retryMs?: number
+  /** Milliseconds that the events of a stream are kept after the last of them; 5 minutes by default. */
+  readonly keepEventsMs?: number
+  /** Events that are kept of one stream; 1,000 by default. */
+  readonly maxEvents?: number
+  /** Milliseconds without a request after which what a session changed is forgotten; 30 minutes by default. */
+  readonly sessionIdleMs?: number
+  /** Sessions of which this process remembers changes, at most; 10,000 by default. */
+  readonly maxSessions?: number
+}

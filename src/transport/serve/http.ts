@@ -1,0 +1,175 @@
+import type { Principal } from '../../model/notification.ts'
+import { silent } from '../../model/ports.ts'
+import { isRefusal, Refusal } from '../../model/refusal.ts'
+import type { RefusalKind } from '../../model/refusal.ts'
+import type { Peer } from '../../peer/peer.ts'
+import { defaultCaps } from '../../wire/caps.ts'
+import { readMessage } from '../../wire/envelope.ts'
+import type { Message, RequestId } from '../../wire/envelope.ts'
+import { parseJson } from '../../wire/json.ts'
+import { accepts, isJsonMediaType } from '../../wire/media.ts'
+import type { Accepted } from '../../wire/media.ts'
+import { answerHeaders, createAnswering } from './answering.ts'
+import { withCors } from './cors.ts'
+import { createGuard } from './guard.ts'
+import type { HttpOptions, HttpReply, HttpRequest } from './http-types.ts'
+import { createOpenExchanges } from './open-exchanges.ts'
+import { createHttpSessions } from './http-sessions.ts'
+
+/** One HTTP request on its way, after the checks that look at its head. */
+export interface Visit {
+  readonly request: HttpRequest
+  readonly reply: HttpReply
+  readonly principal: Principal | undefined
+}
+
+/** An endpoint that speaks every revision over HTTP; it knows neither Node's nor the web's idea of a request. */
+export interface HttpEndpoint {
+  /** Answers one request. Never throws. */
+  handle(request: HttpRequest, reply: HttpReply): void
+  /** Refuses new requests, waits at most `graceMs` for what is in flight, cancels the rest, and ends every stream. */
+  close(graceMs: number): Promise<void>
+}
+
+/** Serves a peer over Streamable HTTP (specification, "Streamable HTTP"), every revision on one path. */
+export function createHttpEndpoint(peer: Peer, options: HttpOptions = {}): HttpEndpoint {
+  const { path = '/mcp', authenticate, logger = silent } = options
+  const caps = { ...defaultCaps, ...options.caps }
+  const guard = createGuard(options)
+  const open = createOpenExchanges(options.keepAliveMs ?? 15_000, (id) => peer.refuse(id, new Refusal('Overloaded')))
+  const sessions = peer.codecs.newestWithHandshake
+    ? createHttpSessions(peer, options, open)
+    : undefined
+  const hasStreams = sessions !== undefined && peer.codecs.all.some((codec) => codec.http.sessions)
+  const methods = hasStreams ? 'GET, POST, DELETE, OPTIONS' : 'POST, OPTIONS'
+  const readAccept = remember(accepts)
+  let closing = false
+
+  function refuse(reply: HttpReply, refusal: Refusal | RefusalKind, id?: RequestId): void {
+    const answer = peer.refuse(id, typeof refusal === 'string' ? new Refusal(refusal) : refusal)
+    reply.full(answer.status, answerHeaders(answer), answer.text)
+  }
+
+  function isEndpoint(target: string): boolean {
+    if (target === path || path === '*') return true
+    const [name = ''] = target.split('?', 1)
+    return name === path || name === `${path}/`
+  }
+
+  function handle(request: HttpRequest, response: HttpReply): void {
+    const origin = request.header('origin')
+    const foreign = guard(request.header('host'), origin)
+    if (foreign !== undefined) {
+      logger.warn('a request from a foreign place; see the options hosts and origins', { refusal: foreign })
+      return refuse(response, foreign)
+    }
+    const reply = origin === undefined ? response : withCors(response, origin)
+    if (!isEndpoint(request.path)) return notFound(peer, reply)
+    if (closing) return refuse(reply, new Refusal('Overloaded', { retryAfter: 1 }))
+    const step = stepOf(request.method)
+    if (step === undefined) return notAllowed(reply)
+    if (authenticate === undefined) return step({ request, reply, principal: undefined })
+    void identify(request, reply, step)
+  }
+
+  async function identify(request: HttpRequest, reply: HttpReply, step: (visit: Visit) => void): Promise<void> {
+    try {
+      const principal = await authenticate?.(request)
+      if (isRefusal(principal)) refuse(reply, principal)
+      else step({ request, reply, principal })
+    } catch (error) {
+      logger.error('authentication failed', { error })
+      refuse(reply, 'InternalError')
+    }
+  }
+
+  function stepOf(method: string): ((visit: Visit) => void) | undefined {
+    if (method === 'POST') return post
+    if (method === 'OPTIONS') return ({ request, reply }) => preflight(request, reply, methods)
+    if (!hasStreams || sessions === undefined) return undefined
+    if (method === 'GET') return (visit) => void sessions.listen(visit, readAccept(visit.request.header('accept')))
+    return method === 'DELETE' ? (visit) => void sessions.end(visit) : undefined
+  }
+
+  function notAllowed(reply: HttpReply): void {
+    const answer = peer.refuse(undefined, new Refusal('MethodNotAllowed'))
+    reply.full(answer.status, [...answerHeaders(answer), 'allow', methods], answer.text)
+  }
+
+  function post(visit: Visit): void {
+    const { header } = visit.request
+    if (!isJsonMediaType(header('content-type')) || (header('content-encoding') ?? 'identity') !== 'identity') {
+      return refuse(visit.reply, 'UnsupportedMediaType')
+    }
+    const accepted = readAccept(header('accept'))
+    if (!accepted.json && !accepted.sse) return refuse(visit.reply, 'NotAcceptable')
+    void visit.request.body().then((body) => {
+      if (isRefusal(body)) refuse(visit.reply, body)
+      else receive(visit, body, accepted)
+    })
+  }
+
+  function receive(visit: Visit, body: Uint8Array, accepted: Accepted): void {
+    const parsed = parseJson(body, caps)
+    if (parsed.refusal !== undefined) return refuse(visit.reply, parsed.refusal)
+    if (Array.isArray(parsed.value)) {
+      if (sessions === undefined) return refuse(visit.reply, 'InvalidRequest')
+      return void sessions.receiveBatch(visit, parsed.value, accepted)
+    }
+    const message = readMessage(parsed.value)
+    if (message.kind === 'refused') return refuse(visit.reply, message.refusal, message.id)
+    const facts = message.kind === 'response' ? {} : message
+    if (peer.isSelfContained(facts, visit.request.header('mcp-protocol-version'))) {
+      return receiveSelfContained(visit, message, accepted)
+    }
+    if (sessions !== undefined) return void sessions.receive(visit, message, accepted)
+    if (message.kind !== 'request' || message.method !== 'initialize') return receiveSelfContained(visit, message, accepted)
+    const { answer } = peer.initialize(message, visit.principal, 'http')
+    visit.reply.full(answer.status, answerHeaders(answer), answer.text)
+  }
+
+  function receiveSelfContained(visit: Visit, message: Message, accepted: Accepted): void {
+    const { request, reply, principal } = visit
+    if (message.kind === 'notification') return reply.full(202, [])
+    if (message.kind === 'response') return refuse(reply, 'InvalidRequest')
+    if (message.method === 'subscriptions/listen' && !accepted.sse) return refuse(reply, 'NotAcceptable', message.id)
+    const answering = createAnswering({ reply, accepted })
+    const exchange = peer.answerSelfContained(message, {
+      principal,
+      outlet: answering.outlet,
+      header: request.header,
+      transport: 'http',
+    })
+    const codec = peer.codecs.get(request.header('mcp-protocol-version') ?? '')
+    if (codec?.http.disconnectCancels !== false) reply.onClose(() => exchange.cancel('the client went away'))
+    open.add(message.id, exchange, answering)
+  }
+
+  return {
+    handle,
+    async close(graceMs) {
+      closing = true
+      sessions?.close()
+      await open.drain(graceMs)
+    },
+  }
+}
+
+function notFound(peer: Peer, reply: HttpReply): void {
+  const answer = peer.refuse(undefined, new Refusal('InvalidRequest'))
+  reply.full(404, answerHeaders(answer), answer.text)
+}
+
+function preflight(request: HttpRequest, reply: HttpReply, methods: string): void {
+  const headers = request.header('access-control-request-headers') ?? 'content-type'
+  reply.full(204, ['access-control-allow-methods', methods, 'access-control-allow-headers', headers, 'allow', methods])
+}
+
+/** Keeps the last result, since clients repeat their headers. */
+function remember<Result>(read: (text: string | undefined) => Result): (text: string | undefined) => Result {
+  let last: { readonly text: string | undefined; readonly result: Result } | undefined
+  return (text) => {
+    if (last?.text !== text || last === undefined) last = { text, result: read(text) }
+    return last.result
+  }
+}

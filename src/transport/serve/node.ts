@@ -1,0 +1,172 @@
+import { createServer } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import { Refusal } from '../../model/refusal.ts'
+import type { Peer } from '../../peer/peer.ts'
+import { defaultCaps } from '../../wire/caps.ts'
+import { isLoopback } from './guard.ts'
+import { createHttpEndpoint } from './http.ts'
+import type { HttpOptions, HttpReply, HttpRequest } from './http-types.ts'
+
+/** A handler for `node:http`, and for every framework that hands out its requests. */
+export interface NodeHandler {
+  (request: IncomingMessage, response: ServerResponse): void
+  /** Refuses new requests, waits at most `graceMs` for what is in flight, then cancels it. */
+  close(options?: { readonly graceMs?: number }): Promise<void>
+}
+
+/** Bytes that may wait for a client which does not read its stream; then it is cut off. */
+const maxUnreadBytes = 16 * 1024 * 1024
+/** Bytes of a refused body that are still read, so that the client gets to read the refusal. */
+const maxDiscardedBytes = 64 * 1024 * 1024
+const noBytes = new Uint8Array(0)
+
+/** Serves a peer on requests of `node:http`. */
+export function nodeHandler(peer: Peer, options: HttpOptions = {}): NodeHandler {
+  const endpoint = createHttpEndpoint(peer, options)
+  const maxBytes = options.caps?.maxMessageBytes ?? defaultCaps.maxMessageBytes
+  const handler = (request: IncomingMessage, response: ServerResponse): void => {
+    endpoint.handle(toRequest(request, maxBytes), toReply(request, response))
+  }
+  return Object.assign(handler, {
+    close: ({ graceMs = 5_000 }: { readonly graceMs?: number } = {}) => endpoint.close(graceMs),
+  })
+}
+
+function toRequest(request: IncomingMessage, maxBytes: number): HttpRequest {
+  const { headers } = request
+  return {
+    method: request.method ?? '',
+    path: request.url ?? '',
+    header(name) {
+      const value = headers[name]
+      return typeof value === 'object' ? value.join(', ') : value
+    },
+    body: () => readBody(request, maxBytes),
+  }
+}
+
+/** Reads a body up to the cap. What is over it is read and thrown away, so that the connection stays usable. */
+function readBody(request: IncomingMessage, maxBytes: number): Promise<Uint8Array | Refusal> {
+  return new Promise((resolve) => {
+    let chunks: Buffer[] = []
+    let size = 0
+    let refused = false
+    const refuse = (): void => {
+      refused = true
+      chunks = []
+      resolve(new Refusal('BodyTooLarge'))
+    }
+    if (Number(request.headers['content-length']) > maxBytes) refuse()
+    request.on('data', (chunk: Buffer) => {
+      size += chunk.length
+      if (refused) {
+        if (size > maxDiscardedBytes) request.destroy()
+      } else if (size > maxBytes) refuse()
+      else chunks.push(chunk)
+    })
+    request.on('end', () => resolve(chunks.length === 1 ? (chunks[0] ?? noBytes) : Buffer.concat(chunks, size)))
+    request.on('error', () => resolve(new Refusal('InvalidRequest')))
+  })
+}
+
+function toReply(request: IncomingMessage, response: ServerResponse): HttpReply {
+  let ended = false
+  return {
+    full(status, headers, text) {
+      if (ended) return
+      ended = true
+      // A body that nobody looked at would stop the next request on this connection.
+      if (!request.readableFlowing && !request.complete) request.resume()
+      const length = text === undefined ? 0 : Buffer.byteLength(text)
+      response.writeHead(status, status === 204 ? [...headers] : [...headers, 'content-length', String(length)])
+      response.end(text)
+    },
+    head(status, headers) {
+      if (!ended) response.writeHead(status, [...headers])
+    },
+    write(text) {
+      if (ended) return
+      response.write(text)
+      if (response.writableLength > maxUnreadBytes) response.destroy()
+    },
+    end() {
+      if (ended) return
+      ended = true
+      response.end()
+    },
+    onClose(listener) {
+      response.on('close', () => {
+        if (!ended) listener()
+        ended = true
+      })
+    },
+    get closed() {
+      return ended || response.destroyed
+    },
+  }
+}
+
+export interface ServeHttpOptions extends HttpOptions {
+  /** 0, the default, takes a free one. */
+  readonly port?: number
+  /** The address to listen on; `127.0.0.1` by default. */
+  readonly host?: string
+  /** Listens on an address that others can reach although nobody is asked who they are. */
+  readonly allowUnauthenticated?: boolean
+}
+
+export interface HttpServer extends AsyncDisposable {
+  readonly url: string
+  readonly port: number
+  readonly server: Server
+  /** Stops listening and drains; `graceMs` is 5,000 by default. */
+  close(options?: { readonly graceMs?: number }): Promise<void>
+}
+
+/**
+ * Listens and serves a peer over HTTP.
+ * @throws Error for an address that others can reach when there is no `authenticate`, unless told that this is meant
+ */
+export async function serveHttp(peer: Peer, options: ServeHttpOptions = {}): Promise<HttpServer> {
+  const { host = '127.0.0.1', port = 0, path = '/mcp', authenticate, allowUnauthenticated = false } = options
+  if (!isLoopback(host) && authenticate === undefined && !allowUnauthenticated) {
+    throw new Error(
+      `listening on ${host} lets others in: set authenticate, or allowUnauthenticated to serve whoever comes`,
+    )
+  }
+  const caps = { ...defaultCaps, ...options.caps }
+  const handler = nodeHandler(peer, options)
+  const server = createServer({ maxHeaderSize: caps.maxHeaderBytes }, handler)
+  server.maxHeadersCount = caps.maxHeaders
+  server.headersTimeout = 15_000
+  server.requestTimeout = 60_000
+  server.keepAliveTimeout = 30_000
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject).listen(port, host, () => {
+      server.off('error', reject)
+      resolve()
+    })
+  })
+  const address = server.address()
+  const bound = typeof address === 'object' && address !== null ? address.port : port
+  const close = async (closing?: { readonly graceMs?: number }): Promise<void> => {
+    const stopped = new Promise<void>((resolve) => server.close(() => resolve()))
+    await handler.close(closing)
+    server.closeIdleConnections()
+    // Responses that were just ended may still be on their way out.
+    setTimeout(() => server.closeAllConnections(), 1_000).unref()
+    await stopped
+  }
+  return {
+    url: `http://${urlHost(host)}:${bound}${path === '*' ? '/' : path}`,
+    port: bound,
+    server,
+    close,
+    [Symbol.asyncDispose]: () => close(),
+  }
+}
+
+function urlHost(host: string): string {
+  if (host === '0.0.0.0' || host === '::') return '127.0.0.1'
+  return host.includes(':') ? `[${host}]` : host
+}
