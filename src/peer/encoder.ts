@@ -1,6 +1,6 @@
 import type { Codec } from '../codec/codec.ts'
 import { createLoss } from '../codec/projection.ts'
-import { messageOf, toWire } from '../codec/refusals.ts'
+import { toWire } from '../codec/refuse.ts'
 import type { JsonObject } from '../model/json.ts'
 import type { Notification } from '../model/notification.ts'
 import { isRefusal, Refusal } from '../model/refusal.ts'
@@ -19,12 +19,19 @@ export interface Encoder {
   notification(notification: Notification, codec: Codec): JsonObject | undefined
 }
 
+const internal = { code: -32603, message: 'Internal error' }
+
 /** Losses in the results of these are judged where losses are refused; in listings they are only decorations. */
 const judged: ReadonlySet<string> = new Set(['tools/call', 'resources/read', 'prompts/get'])
 
 export function createEncoder(options: PeerOptions): Encoder {
   /** The text of frozen results: they are the same each time, so they are written once per revision. */
   const written = new WeakMap<object, Map<Codec, string>>()
+
+  /** A result with the server's identity, where the revision puts it on every one. */
+  function signed(result: JsonObject, { envelope }: Codec): JsonObject {
+    return envelope ? envelope.sign(result, options.served.describe(undefined).info) : result
+  }
 
   function text(method: string, result: JsonObject, codec: Codec, subscription: RequestId | undefined): string {
     if (!Object.isFrozen(result)) return write(method, result, codec, subscription)
@@ -47,8 +54,7 @@ export function createEncoder(options: PeerOptions): Encoder {
     const encoded = serialize(() => {
       const plain = convert.encode(result, report)
       const tagged = subscription === undefined || !codec.envelope ? plain : codec.envelope.tag(plain, subscription)
-      const signed = codec.envelope ? codec.envelope.sign(tagged, options.served.describe(undefined).info) : tagged
-      return JSON.stringify(signed)
+      return JSON.stringify(signed(tagged, codec))
     })
     if (lost && options.strict && judged.has(method)) throw new Refusal('NotRepresentable')
     return encoded
@@ -57,18 +63,16 @@ export function createEncoder(options: PeerOptions): Encoder {
   function introduce(description: JsonObject, codec: Codec): string {
     const report = (rule: string, path?: string): void => options.onLoss(createLoss(codec.revision, 'initialize', rule, path))
     const encoded = codec.description.encode(description, report)
-    return JSON.stringify(codec.envelope ? codec.envelope.sign(encoded, options.served.describe(undefined).info) : encoded)
+    return JSON.stringify(signed(encoded, codec))
   }
 
   function failure(id: RequestId | undefined, method: string | undefined, thrown: unknown, codec: Codec): Answer {
     const refusal = isRefusal(thrown) ? thrown : new Refusal('InternalError', { cause: thrown })
     if (refusal.cause !== undefined) options.logger.error('a call was refused', { kind: refusal.kind, error: refusal.cause })
-    const wire = toWire(refusal, codec, options.refusals)
-    if (wire.asResult && method === 'tools/call' && id !== undefined) {
-      const content = [{ type: 'text', text: messageOf(refusal) }]
-      return { text: resultText(id, text(method, { content, isError: true }, codec, undefined)), status: 200, retryAfter: undefined }
-    }
-    return { text: errorText(id, wire.error), status: wire.status, retryAfter: refusal.retryAfter }
+    const wire = toWire(refusal, codec, options.refusals, method)
+    const retryAfter = refusal.retryAfter
+    if (!wire.result || id === undefined) return { text: errorText(id, wire.error ?? internal), status: wire.status, retryAfter }
+    return { text: resultText(id, JSON.stringify(signed(wire.result, codec))), status: wire.status, retryAfter }
   }
 
   return {

@@ -21,7 +21,7 @@ import { callTool, listTools } from './methods/tools.ts'
 import { emptySnapshot, withAdded, withRemoved, withReplaced, type Snapshot } from './registry.ts'
 import type { Primitive, Server, ServerHandle, ServerOptions, ServerPorts } from './server.ts'
 import { tool } from './tool.ts'
-import { findVisible, isVisible } from './visibility.ts'
+import { findVisible, isVisible, type Scoped } from './visibility.ts'
 
 const methods: { readonly [O in Operation]: Method<O> } = {
   'tools/list': listTools,
@@ -104,7 +104,7 @@ export function createServerOver(options: ServerOptions, ports: ServerPorts): Se
 /** What a peer may be told of the difference: one change per kind, to those who see any of what differs. */
 function changesBetween(before: Snapshot, after: Snapshot): readonly Change[] {
   const of = (kind: 'tools' | 'prompts' | 'resources', lists: readonly (keyof Snapshot)[]): readonly Change[] => {
-    const touched = lists.flatMap((list) => differing(before[list].byKey, after[list].byKey))
+    const touched = lists.flatMap((list) => differing<Scoped>(before[list].byKey, after[list].byKey))
     return touched.length === 0 ? [] : [{ kind, visibleTo: (who) => touched.some((entry) => isVisible(entry, who)) }]
   }
   return [...of('tools', ['tools']), ...of('resources', ['resources', 'resourceTemplates']), ...of('prompts', ['prompts'])]

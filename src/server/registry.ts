@@ -18,6 +18,7 @@ export interface Snapshot {
   readonly prompts: Shelf<PromptEntry>
 }
 
+type Entry = Snapshot[ListKind]['ordered'][number]
 type Compiled = { [K in ListKind]: { readonly list: K; readonly entry: Snapshot[K]['ordered'][number] } }[ListKind]
 
 const emptyShelf = { byKey: new Map<string, never>(), ordered: [], scoped: false }
@@ -49,7 +50,7 @@ export function withReplaced(snapshot: Snapshot, primitive: Primitive): Snapshot
 export function withRemoved(snapshot: Snapshot, kind: Primitive['kind'], key: string): Snapshot {
   const list = listOf(kind)
   if (!snapshot[list].byKey.has(key)) return snapshot
-  const byKey = new Map<string, Snapshot[ListKind]['ordered'][number]>(snapshot[list].byKey)
+  const byKey = new Map<string, Entry>(snapshot[list].byKey)
   byKey.delete(key)
   return { ...snapshot, [list]: shelf(byKey) }
 }
@@ -68,9 +69,9 @@ function compile(primitive: Primitive): Compiled {
 }
 
 function rebuilt(snapshot: Snapshot, compiled: readonly Compiled[], replacing: boolean): Snapshot {
-  const next: { [K in ListKind]?: Map<string, Snapshot[ListKind]['ordered'][number]> } = {}
+  const next: { [K in ListKind]?: Map<string, Entry> } = {}
   for (const { list, entry } of compiled) {
-    const byKey = (next[list] ??= new Map(snapshot[list].byKey))
+    const byKey = (next[list] ??= new Map<string, Entry>(snapshot[list].byKey))
     if (byKey.has(entry.key) && !replacing) throw new Error(`${list} has ${JSON.stringify(entry.key)} already`)
     byKey.set(entry.key, entry)
   }

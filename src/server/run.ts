@@ -1,5 +1,6 @@
 import type { Binding, FlowPorts } from '../durable/flow.ts'
 import type { Call, InputRequiredResult, Retry } from '../model/call.ts'
+import type { Feature } from '../model/feature.ts'
 import type { AskAnswer, AskRequest } from '../model/nouns.ts'
 import { Refusal } from '../model/refusal.ts'
 import type { CallContext } from '../model/served.ts'
@@ -84,7 +85,7 @@ async function urlAsks(run: Run, round: Round, thrown: UrlElicitationRequired): 
   return round.inputRequired(Object.fromEntries(asks), undefined, bindingOf(run), flowPorts(run.core))
 }
 
-function featureOf(request: AskRequest): string {
+function featureOf(request: AskRequest): Feature {
   switch (request.method) {
     case 'roots/list':
       return 'roots'

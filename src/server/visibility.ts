@@ -2,7 +2,8 @@ import type { Principal } from '../model/notification.ts'
 import type { Logger } from '../model/ports.ts'
 import type { Shelf } from './registry.ts'
 
-interface Scoped {
+/** Anything that may be hidden from somebody. */
+export interface Scoped {
   readonly scopes: readonly string[] | undefined
 }
 

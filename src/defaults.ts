@@ -1,0 +1,90 @@
+import { randomBytes } from 'node:crypto'
+import type { RefusalProfile } from './codec/codec.ts'
+import type { Loss } from './codec/projection.ts'
+import { createCodecs, type Codecs } from './codec/registry.ts'
+import { silent, type Clock, type Logger, type Random } from './model/ports.ts'
+import type { Served } from './model/served.ts'
+import type { Store } from './model/store.ts'
+import { createPeer } from './peer/create.ts'
+import type { Peer } from './peer/peer.ts'
+import { createSeal, randomKey } from './seal/seal.ts'
+import { createServerOver } from './server/create-server.ts'
+import type { Server, ServerOptions, ServerPorts } from './server/server.ts'
+import { memoryStore } from './store/memory.ts'
+
+/** What a server keeps and seals with, besides what it offers. */
+export interface StateOptions {
+  /** Where state is kept that does not travel with the client. Default: this process's memory. */
+  readonly store?: Store
+  /**
+   * Keys of 32 bytes that request states, session ids and cursors are sealed with, the newest first. Default: a random
+   * one, so that what one process sealed no other opens; replicas must share a list.
+   */
+  readonly keys?: readonly Uint8Array[]
+  readonly clock?: Clock
+  readonly random?: Random
+}
+
+/** How a served value speaks on one door. */
+export interface SpeakOptions {
+  /** The revisions to serve. Default: every one that is known. */
+  readonly revisions?: readonly string[]
+  /** The revisions that are known. Default: all that are published. */
+  readonly codecs?: Codecs
+  /** The codes that peers with a handshake are refused with. Default `spec`. */
+  readonly refusals?: RefusalProfile
+  /** Refuse a result that its revision can only express with a loss. Default false. */
+  readonly strict?: boolean
+  /** Told of everything that a revision could not express. */
+  readonly onLoss?: (loss: Loss) => void
+  readonly logger?: Logger
+  /** Milliseconds that the client has to answer what it is asked while a call waits. Default 5 minutes. */
+  readonly askTimeoutMs?: number
+}
+
+const published = createCodecs()
+const defaultAskTimeoutMs = 5 * 60_000
+const maxPendingAsks = 100
+
+/** The ports of the servers made here, so that a door seals and stores with what its server does. */
+const portsOf = new WeakMap<Served, ServerPorts>()
+
+/** Makes a server value. @throws if a primitive cannot be compiled, or if two have one name; the error names it */
+export function createServer(options: ServerOptions & StateOptions): Server {
+  const ports = makePorts(options)
+  const server = createServerOver(options, ports)
+  portsOf.set(server, ports)
+  return server
+}
+
+function makePorts({ store, keys, clock = Date.now, random = randomBytes, logger = silent }: StateOptions & { readonly logger?: Logger }): ServerPorts {
+  if (!keys) logger.debug('sealing with a random key: replicas, and this process once restarted, will not open what it seals')
+  return { store: store ?? memoryStore({ clock }), seal: createSeal({ keys: keys ?? [randomKey()], clock, random }), clock, random, logger }
+}
+
+/** What a door needs besides the peer: the ports of the server behind it. */
+export function portsFor(served: Served, logger: Logger | undefined): ServerPorts {
+  const known = portsOf.get(served)
+  if (known) return logger ? { ...known, logger } : known
+  const fresh = makePorts(logger ? { logger } : {})
+  portsOf.set(served, fresh)
+  return fresh
+}
+
+/** The serving side of the protocol for `served`, as `options` say. @throws if a revision to serve is not known */
+export function peerFor(served: Served, options: SpeakOptions): Peer {
+  const { clock, random, logger } = portsFor(served, options.logger)
+  const codecs = options.codecs ?? published
+  return createPeer({
+    served,
+    codecs: options.revisions ? codecs.pin(options.revisions) : codecs,
+    refusals: options.refusals ?? 'spec',
+    strict: options.strict ?? false,
+    onLoss: options.onLoss ?? (() => {}),
+    logger,
+    clock,
+    random,
+    askTimeoutMs: options.askTimeoutMs ?? defaultAskTimeoutMs,
+    maxPendingAsks,
+  })
+}

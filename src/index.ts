@@ -1,0 +1,75 @@
+/**
+ * Dragoman serves every published revision of the Model Context Protocol at once. This entry puts the rooms together:
+ * server values, the doors they are served through, and the defaults behind both.
+ */
+export { createServer } from './defaults.ts'
+export type { SpeakOptions, StateOptions } from './defaults.ts'
+export { connectInMemory, fetchHandler, nodeHandler, serveHttp, serveStdio } from './doors.ts'
+export type {
+  ConnectOptions,
+  FetchHandler,
+  HttpDoorOptions,
+  HttpServer,
+  MemoryLink,
+  NodeHandler,
+  ServeHttpOptions,
+  StdioDoorOptions,
+} from './doors.ts'
+
+export { prompt } from './server/prompt.ts'
+export type { PromptArguments, PromptConfig, PromptInput, PromptValue, Prompted } from './server/prompt.ts'
+export { resource, template } from './server/resource.ts'
+export type {
+  Completer,
+  Readable,
+  Reader,
+  ResourceConfig,
+  ResourceValue,
+  TemplateConfig,
+  TemplateReader,
+  TemplateValue,
+  Variables,
+} from './server/resource.ts'
+export { inputRequired, isToolError, result, ToolError, UrlElicitationRequired } from './server/result.ts'
+export type { InputRequired, Result } from './server/result.ts'
+export { tool } from './server/tool.ts'
+export type { ToolConfig, ToolHandler, ToolReturn, ToolValue } from './server/tool.ts'
+export type { Context, Elicited, StepInput } from './server/context.ts'
+export type { Primitive, Server, ServerHandle, ServerOptions } from './server/server.ts'
+export { form } from './schema/form.ts'
+export type { Form } from './schema/form.ts'
+
+export { createCodecs } from './codec/registry.ts'
+export type { Codecs } from './codec/registry.ts'
+export type { Loss } from './codec/projection.ts'
+export { isRefusal, Refusal } from './model/refusal.ts'
+export type { Ran, RefusalKind } from './model/refusal.ts'
+export { memoryStore } from './store/memory.ts'
+export type { Store } from './model/store.ts'
+export type { Clock, LogFields, Logger, Random } from './model/ports.ts'
+export type { Principal } from './model/notification.ts'
+export type { Json, JsonObject } from './model/json.ts'
+export type {
+  Annotations,
+  AudioContent,
+  BlobResourceContents,
+  ContentBlock,
+  EmbeddedResource,
+  Icon,
+  ImageContent,
+  ResourceContents,
+  ResourceLink,
+  TextContent,
+  TextResourceContents,
+} from './model/content.ts'
+export type {
+  CacheHints,
+  Implementation,
+  LogLevel,
+  PromptMessage,
+  Root,
+  SampleParams,
+  SampleResult,
+  ToolAnnotations,
+} from './model/nouns.ts'
+export type { Feature } from './model/feature.ts'
