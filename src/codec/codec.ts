@@ -23,8 +23,16 @@ export interface RequestCodec {
   readonly result: Convert
   /** The server feature without which the method does not exist. */
   readonly needs?: Feature
+  /**
+   * The extension that defines the method. A server that does not declare it does not know the method; a client that
+   * does not declare it is refused with MissingClientCapability.
+   */
+  readonly extension?: string
+  /** Whether (model) params of an ask say what the revision cannot ask. Such an ask is refused, never bent. */
+  refuses(params: JsonObject): boolean
 }
 
+/** How one notification of a revision crosses the wire. */
 export interface NotificationCodec {
   readonly params: Convert
 }
@@ -65,6 +73,7 @@ export interface HttpTraits {
   readonly disconnectCancels: boolean
 }
 
+/** What a refusal becomes on the wire. */
 export interface WireCode {
   readonly code: number
   /** HTTP status. */
@@ -73,7 +82,17 @@ export interface WireCode {
   readonly asResult?: true
 }
 
+/** Which codes legacy peers get: those their specification names, or the application-defined ones. */
 export type RefusalProfile = 'spec' | 'application'
+
+/**
+ * What switches a feature on, once the revision defines it: nothing more, a capability of the server or of the client,
+ * of both, another feature, or the transport that carries it.
+ */
+export type Owner = 'revision' | 'server' | 'client' | 'both' | Transport | { readonly with: Feature }
+
+/** The ways to carry messages that features tell apart. */
+export type Transport = 'stdio' | 'http' | 'http+sse' | 'memory' | 'socket'
 
 /** One published revision: everything about the wire that depends on its date. */
 export interface Codec {
@@ -85,15 +104,31 @@ export interface Codec {
   readonly batch: boolean
   /** What this revision defines, before anybody declared anything. */
   readonly features: ReadonlySet<Feature>
-  /** Requests that a client sends, without the lifecycle's own. */
+  /** The same, with what each feature waits for; see `profile.ts`. */
+  readonly owners: ReadonlyMap<Feature, Owner>
+  /** Extensions that this revision forbids, although either side may declare them to others. */
+  readonly withheldExtensions: ReadonlySet<string>
+  /** Requests that a client sends: `ping` where there is one, but neither `initialize` nor `server/discover`. */
   readonly requests: ReadonlyMap<string, RequestCodec>
+  /** For methods that no revision defines, so that an extension may: nothing is checked, everything is carried. */
+  readonly foreign: RequestCodec
   /** Requests that a server sends, or puts into a result that asks for input. */
   readonly asks: ReadonlyMap<string, RequestCodec>
   /** Notifications that a server sends. */
   readonly notifications: ReadonlyMap<string, NotificationCodec>
-  /** `initialize` or `server/discover`: how each side describes itself. */
+  /** Notifications that a client sends. */
+  readonly clientNotifications: ReadonlyMap<string, NotificationCodec>
+  /** `initialize` or `server/discover`, whichever the revision has. */
+  readonly introduction: RequestCodec
+  /**
+   * How a server describes itself: the result of {@link Codec.introduction}. The model's side is one object with
+   * everything any revision says (`protocolVersion`, `supportedVersions`, `serverInfo`, `capabilities`,
+   * `instructions`, `ttlMs`, `cacheScope`); `encode` keeps what this revision has.
+   */
   readonly description: Convert
   readonly clientCapabilities: Convert
+  readonly serverCapabilities: Convert
+  readonly implementation: Convert
   readonly envelope: Envelope | undefined
   readonly http: HttpTraits
   codeOf(kind: RefusalKind, profile: RefusalProfile): WireCode

@@ -1,6 +1,16 @@
 import type { ContentBlock, ResourceContents } from './content.ts'
 import type { Json, JsonObject } from './json.ts'
-import type { AskAnswer, AskRequest, CacheHints, LogLevel, Prompt, PromptMessage, Resource, ResourceTemplate, Tool } from './nouns.ts'
+import type {
+  AskAnswer,
+  AskRequest,
+  CacheHints,
+  LogLevel,
+  Prompt,
+  PromptMessage,
+  Resource,
+  ResourceTemplate,
+  Tool,
+} from './nouns.ts'
 
 /** What a retry brings along when its first round asked the client something. */
 export interface Retry {
@@ -8,10 +18,12 @@ export interface Retry {
   readonly requestState?: string
 }
 
+/** Which page of a list: the one after `cursor`, or the first. */
 export interface ListParams {
   readonly cursor?: string
 }
 
+/** `tools/call`. */
 export interface CallToolParams extends Retry {
   readonly name: string
   readonly arguments?: JsonObject
@@ -19,19 +31,23 @@ export interface CallToolParams extends Retry {
   readonly task?: { readonly ttl?: number }
 }
 
+/** `resources/read`. */
 export interface ReadResourceParams extends Retry {
   readonly uri: string
 }
 
+/** `prompts/get`. Arguments of prompts are strings in every revision. */
 export interface GetPromptParams extends Retry {
   readonly name: string
   readonly arguments?: Readonly<Record<string, string>>
 }
 
+/** What an argument belongs to that is being completed. */
 export type CompletionReference =
   | { readonly type: 'ref/prompt'; readonly name: string }
   | { readonly type: 'ref/resource'; readonly uri: string }
 
+/** `completion/complete`: what was typed so far, and the arguments already given. */
 export interface CompleteParams {
   readonly ref: CompletionReference
   readonly argument: { readonly name: string; readonly value: string }
@@ -68,41 +84,49 @@ export interface CallToolResult extends ResultBase {
   readonly isError?: boolean
 }
 
+/** One page of tools. */
 export interface ListToolsResult extends ResultBase, CacheHints {
   readonly tools: readonly Tool[]
   readonly nextCursor?: string
 }
 
+/** One page of resources. */
 export interface ListResourcesResult extends ResultBase, CacheHints {
   readonly resources: readonly Resource[]
   readonly nextCursor?: string
 }
 
+/** One page of resource templates. */
 export interface ListResourceTemplatesResult extends ResultBase, CacheHints {
   readonly resourceTemplates: readonly ResourceTemplate[]
   readonly nextCursor?: string
 }
 
+/** One page of prompts. */
 export interface ListPromptsResult extends ResultBase, CacheHints {
   readonly prompts: readonly Prompt[]
   readonly nextCursor?: string
 }
 
+/** What a resource holds; several contents where its URI names a collection. */
 export interface ReadResourceResult extends ResultBase, CacheHints {
   readonly resultType?: never
   readonly contents: readonly ResourceContents[]
 }
 
+/** The messages that a prompt became. */
 export interface GetPromptResult extends ResultBase {
   readonly resultType?: never
   readonly description?: string
   readonly messages: readonly PromptMessage[]
 }
 
+/** At most 100 values that fit; `total` and `hasMore` tell of the rest. */
 export interface CompleteResult extends ResultBase {
   readonly completion: { readonly values: readonly string[]; readonly total?: number; readonly hasMore?: boolean }
 }
 
+/** A result that says no more than that it was done. */
 export type EmptyResult = ResultBase
 
 /** The operations that a served value answers, by the method's name in the specification. */
@@ -121,6 +145,7 @@ export interface Operations {
   'subscriptions/listen': { params: { readonly notifications: ListenFilter }; result: EmptyResult }
 }
 
+/** The name of an operation that a served value answers. */
 export type Operation = keyof Operations
 
 /** One request as everything behind the wire sees it: the method's own parameters, and `_meta` apart from them. */

@@ -23,11 +23,13 @@ interface Block {
   readonly _meta?: JsonObject
 }
 
+/** Words. */
 export interface TextContent extends Block {
   readonly type: 'text'
   readonly text: string
 }
 
+/** A picture. */
 export interface ImageContent extends Block {
   readonly type: 'image'
   /** Base64. */
@@ -35,6 +37,7 @@ export interface ImageContent extends Block {
   readonly mimeType: string
 }
 
+/** A sound. Defined from 2025-03-26. */
 export interface AudioContent extends Block {
   readonly type: 'audio'
   /** Base64. */
@@ -42,6 +45,7 @@ export interface AudioContent extends Block {
   readonly mimeType: string
 }
 
+/** Contents of a resource that are text. */
 export interface TextResourceContents {
   readonly uri: string
   readonly mimeType?: string
@@ -49,6 +53,7 @@ export interface TextResourceContents {
   readonly _meta?: JsonObject
 }
 
+/** Contents of a resource that are bytes. */
 export interface BlobResourceContents {
   readonly uri: string
   readonly mimeType?: string
@@ -57,13 +62,16 @@ export interface BlobResourceContents {
   readonly _meta?: JsonObject
 }
 
+/** Contents of a resource. */
 export type ResourceContents = TextResourceContents | BlobResourceContents
 
+/** A resource with its contents, within other content. */
 export interface EmbeddedResource extends Block {
   readonly type: 'resource'
   readonly resource: ResourceContents
 }
 
+/** A resource that the client may read if it wants. Defined from 2025-06-18. */
 export interface ResourceLink extends Block {
   readonly type: 'resource_link'
   readonly uri: string

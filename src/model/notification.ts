@@ -11,8 +11,12 @@ export type Notification =
   | { readonly method: 'notifications/resources/list_changed'; readonly params?: JsonObject }
   | { readonly method: 'notifications/resources/updated'; readonly params: { readonly uri: string } }
   | { readonly method: 'notifications/elicitation/complete'; readonly params: { readonly elicitationId: string } }
-  | { readonly method: 'notifications/subscriptions/acknowledged'; readonly params: { readonly notifications: ListenFilter } }
+  | {
+      readonly method: 'notifications/subscriptions/acknowledged'
+      readonly params: { readonly notifications: ListenFilter }
+    }
 
+/** How far a call has come. `progress` only grows; `total` may be unknown. */
 export interface ProgressParams {
   readonly progressToken: string | number
   readonly progress: number
@@ -20,6 +24,7 @@ export interface ProgressParams {
   readonly message?: string
 }
 
+/** Something a server says of its work, at a severity. */
 export interface LogParams {
   readonly level: LogLevel
   readonly data: Json

@@ -25,6 +25,7 @@ export interface ToolExecution {
   readonly taskSupport?: 'forbidden' | 'optional' | 'required'
 }
 
+/** A tool as it is listed. */
 export interface Tool {
   readonly name: string
   readonly title?: string
@@ -38,6 +39,7 @@ export interface Tool {
   readonly _meta?: JsonObject
 }
 
+/** A resource as it is listed. */
 export interface Resource {
   readonly uri: string
   readonly name: string
@@ -51,6 +53,7 @@ export interface Resource {
   readonly _meta?: JsonObject
 }
 
+/** A family of resources as it is listed. */
 export interface ResourceTemplate {
   /** RFC 6570. */
   readonly uriTemplate: string
@@ -63,6 +66,7 @@ export interface ResourceTemplate {
   readonly _meta?: JsonObject
 }
 
+/** An argument of a prompt; its value is always a string. */
 export interface PromptArgument {
   readonly name: string
   readonly title?: string
@@ -70,6 +74,7 @@ export interface PromptArgument {
   readonly required?: boolean
 }
 
+/** A prompt as it is listed. */
 export interface Prompt {
   readonly name: string
   readonly title?: string
@@ -79,11 +84,13 @@ export interface Prompt {
   readonly _meta?: JsonObject
 }
 
+/** One message of a prompt. */
 export interface PromptMessage {
   readonly role: 'user' | 'assistant'
   readonly content: ContentBlock
 }
 
+/** A place in the client's file system that the server may work in. */
 export interface Root {
   /** A `file:` URI. */
   readonly uri: string
@@ -93,6 +100,8 @@ export interface Root {
 
 /** The eight severities of RFC 5424, mildest first. */
 export const logLevels = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'] as const
+
+/** One of {@link logLevels}. */
 export type LogLevel = (typeof logLevels)[number]
 
 /** How long, and for whom, a result may be kept. */
@@ -102,12 +111,14 @@ export interface CacheHints {
   readonly cacheScope?: 'public' | 'private'
 }
 
+/** What either side declares. An unknown capability is carried along. */
 export interface Capabilities {
   readonly experimental?: JsonObject
   readonly extensions?: JsonObject
   readonly [name: string]: Json | undefined
 }
 
+/** What a server declares. */
 export interface ServerCapabilities extends Capabilities {
   readonly tools?: { readonly listChanged?: boolean }
   readonly resources?: { readonly subscribe?: boolean; readonly listChanged?: boolean }
@@ -117,6 +128,7 @@ export interface ServerCapabilities extends Capabilities {
   readonly tasks?: JsonObject
 }
 
+/** What a client declares. */
 export interface ClientCapabilities extends Capabilities {
   readonly elicitation?: { readonly form?: JsonObject; readonly url?: JsonObject }
   readonly sampling?: { readonly tools?: JsonObject; readonly context?: JsonObject }
@@ -124,6 +136,7 @@ export interface ClientCapabilities extends Capabilities {
   readonly tasks?: JsonObject
 }
 
+/** One message of a conversation with the client's model. */
 export interface SamplingMessage {
   readonly role: 'user' | 'assistant'
   readonly content: SamplingContent | readonly SamplingContent[]
@@ -150,6 +163,7 @@ export interface SampleParams {
   readonly toolChoice?: { readonly mode?: 'auto' | 'required' | 'none' }
 }
 
+/** What the client's model said. */
 export interface SampleResult {
   readonly role: 'user' | 'assistant'
   readonly content: SamplingContent | readonly SamplingContent[]
@@ -158,12 +172,14 @@ export interface SampleResult {
   readonly _meta?: JsonObject
 }
 
+/** A form for the user. Defined from 2025-06-18. */
 export interface ElicitFormParams {
   readonly mode?: 'form'
   readonly message: string
   readonly requestedSchema: JsonObject
 }
 
+/** A URL for the user to visit. Defined from 2025-11-25. */
 export interface ElicitUrlParams {
   readonly mode: 'url'
   readonly message: string
@@ -171,14 +187,17 @@ export interface ElicitUrlParams {
   readonly elicitationId?: string
 }
 
+/** What the user is asked. */
 export type ElicitParams = ElicitFormParams | ElicitUrlParams
 
+/** What the user did; `content` only with `accept`, and only for a form. */
 export interface ElicitResult {
   readonly action: 'accept' | 'decline' | 'cancel'
   readonly content?: JsonObject
   readonly _meta?: JsonObject
 }
 
+/** The client's roots. */
 export interface ListRootsResult {
   readonly roots: readonly Root[]
   readonly _meta?: JsonObject
@@ -190,6 +209,7 @@ export type AskRequest =
   | { readonly method: 'sampling/createMessage'; readonly params: SampleParams }
   | { readonly method: 'roots/list'; readonly params?: JsonObject }
 
+/** The method of an ask. */
 export type AskMethod = AskRequest['method']
 
 /** The answers to asks: an {@link ElicitResult}, a {@link SampleResult} or a {@link ListRootsResult}, as the client sent it. */

@@ -6,6 +6,7 @@ export type Clock = () => number
 /** `length` bytes that nobody can guess. */
 export type Random = (length: number) => Uint8Array
 
+/** What belongs to a log message, by name. */
 export type LogFields = Readonly<Record<string, unknown>>
 
 /** Where the library reports what its user may want to know. By default nowhere: a library that was not asked prints nothing. */
@@ -17,6 +18,8 @@ export interface Logger {
 }
 
 const ignore = (): void => {}
+
+/** A logger that says nothing. */
 export const silent: Logger = { debug: ignore, info: ignore, warn: ignore, error: ignore }
 
 /** Text under encryption that only its key's holders can read, and nobody can alter. */
@@ -27,4 +30,5 @@ export interface Seal {
   open(purpose: SealPurpose, text: string): JsonObject | 'expired' | undefined
 }
 
+/** What a text was sealed for. It opens for nothing else. */
 export type SealPurpose = 'state' | 'session' | 'cursor' | 'task'

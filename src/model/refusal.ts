@@ -57,6 +57,7 @@ export type RefusalKind =
 /** Whether the call behind a failure ran: `no` promises that it had no effect. */
 export type Ran = 'no' | 'yes' | 'unknown'
 
+/** What is known of a refusal beside its kind. */
 export interface RefusalDetails {
   /** What the peer is told beside the code, where the kind has such data. */
   readonly data?: JsonObject

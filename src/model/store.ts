@@ -4,6 +4,7 @@ export interface Versioned {
   readonly version: number
 }
 
+/** When a value may be put, and how long it stays. */
 export interface PutOptions {
   /** The version the key must still have; 0: the key must be absent; left out: whatever is there is overwritten. */
   readonly ifVersion?: number
@@ -11,18 +12,21 @@ export interface PutOptions {
   readonly expiresAt?: number
 }
 
+/** One entry of a log. */
 export interface LogEntry {
   /** Counts up from 1 within its log. */
   readonly sequence: number
   readonly value: string
 }
 
+/** The entries of a log after a sequence, oldest first. */
 export interface LogPage {
   readonly entries: readonly LogEntry[]
   /** The newest entry that the log has already let go; 0 if none. */
   readonly evictedThrough: number
 }
 
+/** How much of a log is kept, and how long. */
 export interface AppendOptions {
   /** The log keeps this many entries, newest first to stay. */
   readonly maxEntries: number

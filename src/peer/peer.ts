@@ -8,6 +8,7 @@ import type { Refusal } from '../model/refusal.ts'
 import type { Features, Served } from '../model/served.ts'
 import type { RequestId, RequestMessage, ResponseMessage } from '../wire/envelope.ts'
 
+/** What a peer is made of. */
 export interface PeerOptions {
   readonly served: Served
   readonly codecs: Codecs
@@ -78,6 +79,7 @@ export interface Session {
   initialized: boolean
 }
 
+/** A live ask that waits for its answer. */
 export interface PendingAsk {
   settle(response: ResponseMessage): void
   abandon(refusal: Refusal): void
@@ -86,6 +88,7 @@ export interface PendingAsk {
 /** How a live ask leaves: on the stream of the call, or wherever else the transport can reach the client. */
 export type SendAsk = (text: string) => boolean
 
+/** What surrounds a request that says everything itself. */
 export interface SelfContainedScope {
   readonly principal: Principal | undefined
   readonly outlet: Outlet
