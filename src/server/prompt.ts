@@ -37,7 +37,7 @@ export interface PromptValue {
 }
 
 /** Declares a prompt. Without a getter it is listed, but answers as one that does not exist. */
-export function prompt<const A extends PromptArguments = {}>(
+export function prompt<const A extends PromptArguments>(
   name: string,
   config: PromptConfig<A>,
   getter?: (args: PromptInput<A>, ctx: Context) => Promise<Prompted> | Prompted,
