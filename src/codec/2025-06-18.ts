@@ -1,0 +1,70 @@
+import { plainForm, refusesBeyondPlainForm } from './elicitation.ts'
+import { extend } from './define.ts'
+import { any, completionContext, must, object, one, quiet, text } from './fields.ts'
+import { objectOutputSchema, toolResult } from './tool-result.ts'
+import { revision20250326 } from './2025-03-26.ts'
+import type { Revision } from './define.ts'
+import type { Fields } from './fields.ts'
+
+const titled: Fields = { title: any }
+const meta: Fields = { _meta: any }
+
+/** What 2025-06-18 changed: elicitation, structured content, resource links, titles, `_meta` on nouns; no batches. */
+export const revision20250618: Revision = extend(revision20250326, {
+  revision: '2025-06-18',
+  batch: false,
+  http: { versionHeader: 'session' },
+  features: {
+    gains: {
+      revision: [
+        'meta.keys', 'meta.nouns', 'title', 'tool.title', 'tool.outputSchema', 'structuredContent',
+        'content.resourceLink', 'content.lastModified', 'completion.context',
+      ],
+      client: ['elicitation'],
+      http: ['http.versionHeader', 'authorization.resourceMetadata'],
+      with: { 'elicitation.form': 'elicitation' },
+    },
+    drops: ['batch'],
+  },
+  asks: {
+    gains: {
+      'elicitation/create': {
+        params: 'ElicitParams',
+        result: 'ElicitResult',
+        needs: 'elicitation',
+        refuses: refusesBeyondPlainForm,
+      },
+    },
+  },
+  nouns: {
+    gains: {
+      ClientCapabilities: { elicitation: one('ElicitationCapability') },
+      ElicitParams: { message: must(text), requestedSchema: must(object), ...meta },
+      ElicitResult: { action: any, content: any, ...meta },
+      Implementation: titled,
+      Tool: { ...titled, outputSchema: any, ...meta },
+      Resource: { ...titled, ...meta },
+      ResourceTemplate: { ...titled, ...meta },
+      ResourceContents: meta,
+      ResourceLink: {
+        type: any, uri: any, name: any, ...titled, description: any, mimeType: any, size: any,
+        annotations: one('Annotations'), ...meta,
+      },
+      Prompt: { ...titled, ...meta },
+      PromptArgument: titled,
+      Reference: { title: quiet(any) },
+      CallToolResult: { structuredContent: any },
+      CompleteParams: { context: completionContext },
+      Annotations: { lastModified: any },
+      TextContent: meta,
+      ImageContent: meta,
+      AudioContent: meta,
+      EmbeddedResource: meta,
+      Root: meta,
+    },
+  },
+  unions: { gains: { Content: { resource_link: 'ResourceLink' } } },
+  encoders: {
+    gains: { CallToolResult: toolResult('object'), Tool: objectOutputSchema, ElicitParams: plainForm },
+  },
+})

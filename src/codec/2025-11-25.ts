@@ -1,0 +1,112 @@
+import { withheld } from './capabilities.ts'
+import { extend } from './define.ts'
+import { isFormOrUrl } from './elicitation.ts'
+import { any, many, must, object, one, oneOrMany, quiet, taskOptions, text } from './fields.ts'
+import { handleFromWire, handleToWire, taskFromWire, taskToWire, tasksExtension, tasksFromWire } from './tasks.ts'
+import { toolResult } from './tool-result.ts'
+import { revision20250618 } from './2025-06-18.ts'
+import type { RequestDefinition, Revision } from './define.ts'
+import type { Fields } from './fields.ts'
+
+const icons: Fields = { icons: many('Icon') }
+const meta: Fields = { _meta: any }
+
+/** Both sides may run tasks for each other; `side` begins the feature that says so. */
+const taskRequests = (side: 'tasks' | 'client.tasks', outcome: string): Record<string, RequestDefinition> => ({
+  'tasks/get': { params: 'TaskParams', result: 'Task', needs: side },
+  'tasks/result': { params: 'TaskParams', result: outcome, needs: side },
+  'tasks/list': { params: 'ListParams', result: 'ListTasksResult', needs: `${side}.list` },
+  'tasks/cancel': { params: 'TaskParams', result: 'Task', needs: `${side}.cancel` },
+})
+
+/** What 2025-11-25 changed: tasks, URL elicitation, richer forms, tools in sampling, icons, resumable polling. */
+export const revision20251125: Revision = extend(revision20250618, {
+  revision: '2025-11-25',
+  http: { priming: true },
+  withheldExtensions: [tasksExtension],
+  features: {
+    gains: {
+      revision: [
+        'error.withoutId', 'icons', 'implementation.description', 'schema.2020-12', 'tool.icons', 'tool.execution',
+        'tool.names', 'invalidArguments.asResult', 'form.defaults', 'form.titles', 'form.multiSelect',
+      ],
+      server: ['tasks', 'tasks.list', 'tasks.cancel', 'tasks.requests.tools.call'],
+      client: [
+        'sampling.context', 'sampling.tools', 'elicitation.form', 'elicitation.url',
+        'client.tasks', 'client.tasks.list', 'client.tasks.cancel',
+        'client.tasks.requests.sampling.createMessage', 'client.tasks.requests.elicitation.create',
+      ],
+      both: ['extensions'],
+      http: ['http.priming', 'http.originStatus', 'authorization.stepUp'],
+      with: { 'url.id': 'elicitation.url', 'url.complete': 'elicitation.url', 'url.requiredError': 'elicitation.url' },
+    },
+  },
+  requests: { gains: taskRequests('tasks', 'CallToolResult') },
+  asks: {
+    gains: {
+      'sampling/createMessage': { params: 'SampleParams', result: 'SampleResult', needs: 'sampling' },
+      'elicitation/create': {
+        params: 'ElicitParams',
+        result: 'ElicitResult',
+        needs: 'elicitation',
+        valid: isFormOrUrl,
+      },
+      ...taskRequests('client.tasks', 'EmptyResult'),
+    },
+  },
+  notifications: {
+    gains: { 'notifications/tasks/status': 'Task', 'notifications/elicitation/complete': 'ElicitationCompleteParams' },
+  },
+  clientNotifications: { gains: { 'notifications/tasks/status': 'Task' } },
+  nouns: {
+    gains: {
+      ClientCapabilities: { tasks: any, extensions: any },
+      ServerCapabilities: { tasks: any, extensions: any },
+      ElicitationCapability: { form: any, url: any },
+      SamplingCapability: { context: any, tools: any },
+      Implementation: { ...icons, description: any, websiteUrl: any },
+      Icon: { src: any, mimeType: any, sizes: any, theme: any },
+      Tool: { ...icons, execution: any },
+      Resource: icons,
+      ResourceTemplate: icons,
+      ResourceLink: icons,
+      Prompt: icons,
+      CallToolParams: { task: taskOptions },
+      CallToolResult: { task: one('Task') },
+      SampleParams: { tools: many('Tool'), toolChoice: object, task: taskOptions },
+      SamplingMessage: { content: oneOrMany('SamplingContent'), ...meta },
+      SampleResult: { content: oneOrMany('SamplingContent') },
+      ToolUseContent: { type: any, id: any, name: any, input: any, ...meta },
+      ToolResultContent: {
+        type: any, toolUseId: any, content: many('Content'), structuredContent: any, isError: any, ...meta,
+      },
+      ElicitParams: {
+        mode: quiet(text),
+        requestedSchema: object,
+        url: text,
+        elicitationId: quiet(text),
+        task: taskOptions,
+      },
+      ElicitationCompleteParams: { elicitationId: any, ...meta },
+      TaskParams: { taskId: must(text), ...meta },
+      ListTasksResult: { tasks: many('Task'), nextCursor: any, ...meta },
+      Task: {
+        taskId: any, status: any, statusMessage: any, createdAt: any, lastUpdatedAt: any, ttl: any, pollInterval: any,
+        ...meta,
+      },
+    },
+  },
+  unions: { gains: { SamplingContent: { tool_use: 'ToolUseContent', tool_result: 'ToolResultContent' } } },
+  encoders: {
+    gains: {
+      CallToolResult: handleToWire(toolResult('object')),
+      ToolResultContent: toolResult('object'),
+      Task: taskToWire,
+      ClientCapabilities: withheld(tasksExtension),
+      ServerCapabilities: withheld(tasksExtension),
+    },
+    drops: ['ElicitParams', 'SamplingMessage', 'SampleResult'],
+  },
+  decoders: { gains: { CallToolResult: handleFromWire, Task: taskFromWire, ListTasksResult: tasksFromWire } },
+  refusals: { gains: { UrlElicitationRequired: { code: -32042, status: 200 } } },
+})
