@@ -1,5 +1,20 @@
 import { ownersOf } from './define.ts'
-import { any, logLevel, many, must, named, number, object, one, or, partial, quiet, reference, text, textMap } from './fields.ts'
+import {
+  any,
+  logLevel,
+  many,
+  must,
+  named,
+  number,
+  object,
+  one,
+  or,
+  partial,
+  quiet,
+  reference,
+  text,
+  textMap,
+} from './fields.ts'
 import { refusesTools, singleBlock } from './sampling.ts'
 import { toolResult } from './tool-result.ts'
 import type { Revision } from './define.ts'
@@ -24,13 +39,30 @@ export const revision20241105: Revision = {
   introduction: { params: 'InitializeParams', result: 'Introduction' },
   features: ownersOf({
     revision: [
-      'handshake', 'instructions', 'ping', 'ask.live', 'ids.perSession', 'pagination', 'completion',
-      'cancel', 'cancel.byServer', 'progress', 'progress.byClient',
-      'content.annotations', 'resource.size', 'resource.notFoundCode',
+      'handshake',
+      'instructions',
+      'ping',
+      'ask.live',
+      'ids.perSession',
+      'pagination',
+      'completion',
+      'cancel',
+      'cancel.byServer',
+      'progress',
+      'progress.byClient',
+      'content.annotations',
+      'resource.size',
+      'resource.notFoundCode',
     ],
     server: [
-      'tools', 'tools.listChanged', 'resources', 'resources.subscribe', 'resources.listChanged',
-      'prompts', 'prompts.listChanged', 'logging',
+      'tools',
+      'tools.listChanged',
+      'resources',
+      'resources.subscribe',
+      'resources.listChanged',
+      'prompts',
+      'prompts.listChanged',
+      'logging',
     ],
     client: ['roots', 'roots.listChanged', 'sampling'],
     both: ['experimental'],
@@ -54,7 +86,12 @@ export const revision20241105: Revision = {
   },
   asks: {
     ping: { params: 'EmptyParams', result: 'EmptyResult' },
-    'sampling/createMessage': { params: 'SampleParams', result: 'SampleResult', needs: 'sampling', refuses: refusesTools },
+    'sampling/createMessage': {
+      params: 'SampleParams',
+      result: 'SampleResult',
+      needs: 'sampling',
+      refuses: refusesTools,
+    },
     'roots/list': { params: 'EmptyParams', result: 'ListRootsResult', needs: 'roots' },
   },
   notifications: {

@@ -48,7 +48,10 @@ function introductionOf(revision: Revision): string {
   return revision.lifecycle === 'session' ? 'initialize' : 'server/discover'
 }
 
-function mapOf<Value, Result>(table: Readonly<Record<string, Value>>, make: (value: Value, key: string) => Result): Map<string, Result> {
+function mapOf<Value, Result>(
+  table: Readonly<Record<string, Value>>,
+  make: (value: Value, key: string) => Result,
+): Map<string, Result> {
   return new Map(Object.entries(table).map(([key, value]) => [key, make(value, key)]))
 }
 
@@ -62,7 +65,12 @@ function whole(noun: string, revision: Revision, projector: Projector): Convert 
   }
 }
 
-function createRequest(method: string, definition: RequestDefinition, revision: Revision, projector: Projector): RequestCodec {
+function createRequest(
+  method: string,
+  definition: RequestDefinition,
+  revision: Revision,
+  projector: Projector,
+): RequestCodec {
   const { params, result, needs, extension, valid, refuses } = definition
   const check = createCheck(revision.nouns[params] ?? {})
   return {

@@ -70,12 +70,22 @@ interface FieldChange<Value> {
 }
 
 /** Features by what each waits for. Gaining one that is there already changes what it waits for. */
-export interface FeatureGains extends Partial<Record<'revision' | 'server' | 'client' | 'both' | Transport, readonly string[]>> {
+export interface FeatureGains extends Partial<
+  Record<'revision' | 'server' | 'client' | 'both' | Transport, readonly string[]>
+> {
   /** Features that come with another. */
   readonly with?: Table<string>
 }
 
-type Whole = 'lifecycle' | 'asking' | 'batch' | 'introduction' | 'resultType' | 'cacheable' | 'mirrored' | 'withheldExtensions'
+type Whole =
+  | 'lifecycle'
+  | 'asking'
+  | 'batch'
+  | 'introduction'
+  | 'resultType'
+  | 'cacheable'
+  | 'mirrored'
+  | 'withheldExtensions'
 
 /** What a revision changed in the one before it. */
 export interface Delta extends Partial<Pick<Revision, Whole>> {
@@ -90,7 +100,10 @@ export interface Delta extends Partial<Pick<Revision, Whole>> {
   readonly clientNotifications?: Change<string>
   readonly encoders?: Change<Transform>
   readonly decoders?: Change<Transform>
-  readonly refusals?: { readonly gains?: Partial<Record<RefusalKind, WireCode>>; readonly drops?: readonly RefusalKind[] }
+  readonly refusals?: {
+    readonly gains?: Partial<Record<RefusalKind, WireCode>>
+    readonly drops?: readonly RefusalKind[]
+  }
 }
 
 /**
@@ -135,7 +148,10 @@ function apply<Value>(table: Table<Value>, { gains = {}, drops = [] }: Change<Va
   return Object.fromEntries([...left, ...Object.entries(gains)])
 }
 
-function applyFields<Value>(tables: Table<Table<Value>>, { gains = {}, drops = {} }: FieldChange<Value> = {}): Table<Table<Value>> {
+function applyFields<Value>(
+  tables: Table<Table<Value>>,
+  { gains = {}, drops = {} }: FieldChange<Value> = {},
+): Table<Table<Value>> {
   const names = new Set([...Object.keys(tables), ...Object.keys(gains), ...Object.keys(drops)])
   return Object.fromEntries(
     [...names].map((name) => [name, apply(tables[name] ?? {}, { gains: gains[name] ?? {}, drops: drops[name] ?? [] })]),

@@ -12,7 +12,10 @@ export const plainForm: Transform = (params, report) => {
   if (!isObject(schema)) return params
   const properties = own(schema, 'properties')
   if (!isObject(properties)) return params
-  const plain = Object.entries(properties).map(([name, field]) => [name, isObject(field) ? plainField(field, report) : field])
+  const plain = Object.entries(properties).map(([name, field]) => [
+    name,
+    isObject(field) ? plainField(field, report) : field,
+  ])
   const { $schema: _, ...rest } = schema
   return { ...params, requestedSchema: { ...rest, properties: Object.fromEntries(plain) } }
 }
@@ -30,7 +33,9 @@ function withoutTitledChoices(field: JsonObject, report: Report): JsonObject {
   if (!Array.isArray(choices)) return field
   report('titles-to-enum-names', 'ElicitParams.requestedSchema')
   const constants = choices.map((choice: Json) => (isObject(choice) ? (own(choice, 'const') ?? null) : null))
-  const titles = choices.map((choice: Json, at) => (isObject(choice) ? own(choice, 'title') : undefined) ?? constants[at] ?? null)
+  const titles = choices.map(
+    (choice: Json, at) => (isObject(choice) ? own(choice, 'title') : undefined) ?? constants[at] ?? null,
+  )
   const { oneOf: _, ...rest } = field
   return { type: 'string', ...rest, enum: constants, enumNames: titles }
 }
@@ -40,11 +45,15 @@ export const refusesBeyondPlainForm: NonNullable<RequestDefinition['refuses']> =
   if (own(params, 'mode') === 'url') return true
   const schema = own(params, 'requestedSchema')
   const properties = isObject(schema) ? own(schema, 'properties') : undefined
-  return isObject(properties) && Object.values(properties).some((field) => isObject(field) && own(field, 'type') === 'array')
+  return (
+    isObject(properties) && Object.values(properties).some((field) => isObject(field) && own(field, 'type') === 'array')
+  )
 }
 
 /** Whether params are either a form with its schema or a URL, and not in some other mode. */
 export const isFormOrUrl = (params: JsonObject): boolean => {
   const mode = own(params, 'mode') ?? 'form'
-  return mode === 'url' ? own(params, 'url') !== undefined : mode === 'form' && own(params, 'requestedSchema') !== undefined
+  return mode === 'url'
+    ? own(params, 'url') !== undefined
+    : mode === 'form' && own(params, 'requestedSchema') !== undefined
 }

@@ -40,7 +40,7 @@ export function createEnvelope(
     write: (meta, request) => ({
       ...meta,
       [metaKeys.version]: request.version,
-      [metaKeys.capabilities]: capabilities.encode(request.capabilities as JsonObject, ignore),
+      [metaKeys.capabilities]: capabilities.encode(request.capabilities, ignore),
       ...(request.client && { [metaKeys.client]: encodeName(request.client) }),
       ...(request.logLevel && { [metaKeys.logLevel]: request.logLevel }),
     }),

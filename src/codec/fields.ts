@@ -76,8 +76,7 @@ export const reference: Field = {
 
 /** What has been typed of the value that a completion is for. */
 export const partial: Field = {
-  is: (value) =>
-    isObject(value) && typeof own(value, 'name') === 'string' && typeof own(value, 'value') === 'string',
+  is: (value) => isObject(value) && typeof own(value, 'name') === 'string' && typeof own(value, 'value') === 'string',
 }
 
 /** The arguments that a completion may look at. */

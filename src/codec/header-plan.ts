@@ -11,8 +11,20 @@ const types = ['string', 'integer', 'boolean'] as const
 const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 /** Keywords whose value is a schema, a list of schemas, or a map of schemas; but not `properties`. */
 const below = {
-  one: ['items', 'additionalProperties', 'additionalItems', 'contains', 'propertyNames', 'not', 'if', 'then', 'else',
-    'unevaluatedItems', 'unevaluatedProperties', 'contentSchema'],
+  one: [
+    'items',
+    'additionalProperties',
+    'additionalItems',
+    'contains',
+    'propertyNames',
+    'not',
+    'if',
+    'then',
+    'else',
+    'unevaluatedItems',
+    'unevaluatedProperties',
+    'contentSchema',
+  ],
   list: ['prefixItems', 'items', 'allOf', 'anyOf', 'oneOf'],
   map: ['patternProperties', '$defs', 'definitions', 'dependentSchemas'],
 } as const
@@ -25,15 +37,26 @@ const maxDepth = 256
  * `properties` alone. A schema that breaks a rule is `invalid`, with the reason: a server does not register such a tool,
  * and a client leaves it out of what it lists.
  */
-export function headerPlan(inputSchema: JsonObject): { readonly plan: HeaderPlan | undefined } | { readonly invalid: string } {
+export function headerPlan(
+  inputSchema: JsonObject,
+): { readonly plan: HeaderPlan | undefined } | { readonly invalid: string } {
   const params: Param[] = []
-  const invalid = own(inputSchema, annotation) === undefined ? visit(inputSchema, [], true, params, 0) : `${annotation} is not on a property`
+  const invalid =
+    own(inputSchema, annotation) === undefined
+      ? visit(inputSchema, [], true, params, 0)
+      : `${annotation} is not on a property`
   if (invalid !== undefined) return { invalid }
   return { plan: params.length > 0 ? { params } : undefined }
 }
 
 /** Collects the params of `schema` and below; returns what is wrong with them, if anything. */
-function visit(schema: Json | undefined, path: readonly string[], reached: boolean, params: Param[], depth: number): string | undefined {
+function visit(
+  schema: Json | undefined,
+  path: readonly string[],
+  reached: boolean,
+  params: Param[],
+  depth: number,
+): string | undefined {
   if (!isObject(schema)) return undefined
   if (depth > maxDepth) return 'the schema is nested too deep'
   const header = own(schema, annotation)
@@ -58,7 +81,11 @@ function visit(schema: Json | undefined, path: readonly string[], reached: boole
 function unreached(schema: JsonObject): (Json | undefined)[] {
   const lists = below.list.map((keyword) => own(schema, keyword)).filter((value) => Array.isArray(value))
   const maps = below.map.map((keyword) => own(schema, keyword)).filter(isObject)
-  return [...below.one.map((keyword) => own(schema, keyword)), ...lists.flat(), ...maps.flatMap((map) => Object.values(map))]
+  return [
+    ...below.one.map((keyword) => own(schema, keyword)),
+    ...lists.flat(),
+    ...maps.flatMap((map) => Object.values(map)),
+  ]
 }
 
 function add(schema: JsonObject, header: Json, path: readonly string[], params: Param[]): string | undefined {
@@ -76,7 +103,11 @@ function add(schema: JsonObject, header: Json, path: readonly string[], params: 
  * are equal when they are the same number; one that a double cannot hold exactly equals nothing.
  * @param readHeader reads a header by its name in lower case
  */
-export function checkHeaders(plan: HeaderPlan, args: JsonObject, readHeader: (name: string) => string | undefined): boolean {
+export function checkHeaders(
+  plan: HeaderPlan,
+  args: JsonObject,
+  readHeader: (name: string) => string | undefined,
+): boolean {
   return plan.params.every(({ path, header }) => {
     const value = at(args, path)
     if (value === undefined || value === null) return true
@@ -89,17 +120,27 @@ export function checkHeaders(plan: HeaderPlan, args: JsonObject, readHeader: (na
 function isSame(value: Json, told: string): boolean {
   if (typeof value === 'string') return value === told
   if (typeof value === 'boolean') return String(value) === told
-  return typeof value === 'number' && Number.isSafeInteger(value) && /^-?\d+(?:\.0+)?$/.test(told) && Number(told) === value
+  return (
+    typeof value === 'number' && Number.isSafeInteger(value) && /^-?\d+(?:\.0+)?$/.test(told) && Number(told) === value
+  )
 }
 
 /** The headers, names in lower case, that a request with these arguments has to carry. */
 export function writeHeaders(plan: HeaderPlan, args: JsonObject): Readonly<Record<string, string>> {
   const headers = plan.params.flatMap(({ path, header }): [string, string][] => {
     const value = at(args, path)
-    const mirrored = typeof value === 'string' || typeof value === 'boolean' || Number.isSafeInteger(value)
-    return mirrored ? [[header, encodeHeaderValue(String(value))]] : []
+    const text = textOf(value)
+    return text === undefined ? [] : [[header, encodeHeaderValue(text)]]
   })
   return Object.fromEntries(headers)
+}
+
+/** How a header tells `value`; `undefined` for what no header tells. */
+function textOf(value: Json | undefined): string | undefined {
+  if (typeof value === 'string') return value
+  return typeof value === 'boolean' || (typeof value === 'number' && Number.isSafeInteger(value))
+    ? String(value)
+    : undefined
 }
 
 function at(args: JsonObject, path: readonly string[]): Json | undefined {

@@ -55,7 +55,9 @@ function resolve(input: ProfileInput): ReadonlySet<Feature> {
     if (owner === 'server') return isDeclared(server, feature.split('.'))
     if (owner === 'client') return isDeclaredByClient(client, feature)
     if (owner === 'both') return isDeclared(server, [feature]) && isDeclared(client, [feature])
-    return typeof owner === 'object' && (on.has(owner.with) || isOn(owner.with, codec.owners.get(owner.with) ?? 'memory'))
+    return (
+      typeof owner === 'object' && (on.has(owner.with) || isOn(owner.with, codec.owners.get(owner.with) ?? 'memory'))
+    )
   }
   for (const [feature, owner] of codec.owners) if (isOn(feature, owner)) on.add(feature)
   if (on.has('extensions')) for (const id of sharedExtensions(codec, client, server)) on.add(`extensions.${id}`)

@@ -18,7 +18,8 @@ export function supersetOf(revisions: readonly Revision[]): Superset {
   for (const revision of revisions) {
     for (const [noun, defined] of Object.entries(revision.nouns)) {
       const known = fields.get(noun) ?? new Map<string, Field>()
-      for (const [name, field] of Object.entries(defined)) known.set(name, field.mark ? field : (known.get(name) ?? field))
+      for (const [name, field] of Object.entries(defined))
+        known.set(name, field.mark ? field : (known.get(name) ?? field))
       fields.set(noun, known)
     }
     for (const [union, defined] of Object.entries(revision.unions)) {
@@ -54,7 +55,8 @@ export function createProjector(revision: Revision, superset: Superset): Project
     const known = superset.fields.get(noun) ?? new Map<string, Field>()
     const custom = revision.encoders[noun]
     const drops = new Set([...known.keys()].filter((name) => !Object.hasOwn(defined, name)))
-    const reported = new Map([...drops].filter((name) => !known.get(name)?.mark).map((name) => [name, `${noun}.${name}`]))
+    const losses = [...drops].filter((name) => !known.get(name)?.mark)
+    const reported = losses.map((name) => [name, `${noun}.${name}`] as const)
     const steps = Object.entries(defined).flatMap(([name, field]): [string, Step][] => {
       const step = stepOf(field)
       return step ? [[name, step]] : []
@@ -62,15 +64,8 @@ export function createProjector(revision: Revision, superset: Superset): Project
     if (!custom && drops.size === 0 && steps.length === 0) return undefined
     return (model, report) => {
       const value = custom ? custom(model, report) : model
-      const changed = new Map<string, Json>()
-      for (const [name, step] of steps) {
-        const before = own(value, name)
-        if (before === undefined) continue
-        const after = step(before, report)
-        if (after !== before) changed.set(name, after)
-      }
       for (const [name, path] of reported) if (own(value, name) !== undefined) report('field-dropped', path)
-      return rewrite(value, drops, changed)
+      return rewrite(value, drops, changesOf(value, steps, report))
     }
   }
 
@@ -95,7 +90,12 @@ export function createProjector(revision: Revision, superset: Superset): Project
     if (!encode) return undefined
     const item: Step = (value, report) => (isObject(value) ? encode(value, report) : value)
     if (field.shape === 'one') return item
-    return (value, report) => (Array.isArray(value) ? mapSame(value, (member) => item(member, report)) : field.shape === 'many' ? value : item(value, report))
+    return (value, report) =>
+      Array.isArray(value)
+        ? mapSame(value, (member) => item(member, report))
+        : field.shape === 'many'
+          ? value
+          : item(value, report)
   }
 
   function asksStep(): Step | undefined {
@@ -110,7 +110,9 @@ export function createProjector(revision: Revision, superset: Superset): Project
     }
     return (value, report) =>
       isObject(value)
-        ? Object.fromEntries(Object.entries(value).map(([key, ask]) => [key, ask === undefined ? ask : encodeAsk(ask, report)]))
+        ? Object.fromEntries(
+            Object.entries(value).map(([key, ask]) => [key, ask === undefined ? ask : encodeAsk(ask, report)]),
+          )
         : value
   }
 
@@ -129,6 +131,21 @@ export function createProjector(revision: Revision, superset: Superset): Project
 }
 
 const nothing: ReadonlyMap<string, Json> = new Map()
+
+/** The members of `value` that some step makes different. */
+function changesOf(
+  value: JsonObject,
+  steps: readonly (readonly [string, Step])[],
+  report: Report,
+): ReadonlyMap<string, Json> {
+  let changes: Map<string, Json> | undefined
+  for (const [name, step] of steps) {
+    const before = own(value, name)
+    const after = before === undefined ? undefined : step(before, report)
+    if (after !== undefined && after !== before) changes = (changes ?? new Map<string, Json>()).set(name, after)
+  }
+  return changes ?? nothing
+}
 
 /** `value` without `drops` and with `changed` members; itself when that makes no difference. */
 export function rewrite(value: JsonObject, drops: ReadonlySet<string>, changed: ReadonlyMap<string, Json>): JsonObject {

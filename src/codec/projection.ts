@@ -47,7 +47,8 @@ export function createLoss(revision: string, method: string, rule: string, path?
 /** A text block that stands in for `block`, whose kind the revision lacks, and the rule by which it does. */
 export function placeholder(block: JsonObject): { readonly rule: Rule; readonly block: JsonObject } {
   const type = words(block, 'type')
-  if (type === 'audio') return { rule: 'audio-to-text', block: textBlock(`[audio: ${words(block, 'mimeType')}]`, block) }
+  if (type === 'audio')
+    return { rule: 'audio-to-text', block: textBlock(`[audio: ${words(block, 'mimeType')}]`, block) }
   if (type === 'resource_link') {
     const title = words(block, 'title') || words(block, 'name')
     return { rule: 'link-to-text', block: textBlock(`${title}: ${words(block, 'uri')}`, block) }

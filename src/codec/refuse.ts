@@ -40,7 +40,8 @@ const ignore = (): void => {}
 export function messageOf(refusal: Refusal, codec: Codec, profile: RefusalProfile): string {
   if (refusal.words !== undefined && spoken.has(refusal.kind)) return refusal.words
   const disguise = disguises[refusal.kind]
-  const hidden = disguise !== undefined && codec.codeOf(refusal.kind, profile).code === codec.codeOf(disguise, profile).code
+  const hidden =
+    disguise !== undefined && codec.codeOf(refusal.kind, profile).code === codec.codeOf(disguise, profile).code
   return refusals[hidden ? disguise : refusal.kind].message
 }
 

@@ -93,13 +93,19 @@ function serve(all: readonly Codec[], known: Known): Codecs {
     negotiate(offered) {
       if (typeof offered !== 'string' || !isDate(offered) || !newestWithHandshake) return undefined
       const spoken = byRevision.get(offered)
-      return spoken?.lifecycle === 'session' ? { codec: spoken, echoed: true } : { codec: newestWithHandshake, echoed: false }
+      return spoken?.lifecycle === 'session'
+        ? { codec: spoken, echoed: true }
+        : { codec: newestWithHandshake, echoed: false }
     },
     isSelfContainedDate: (header) =>
       standsAlone && selfContained !== undefined && isDate(header) && header >= selfContained,
     pin(wanted) {
-      for (const revision of wanted) if (!byRevision.has(revision)) throw new TypeError(`${revision} is not a revision served here`)
-      return serve(all.filter((codec) => wanted.includes(codec.revision)), known)
+      for (const revision of wanted)
+        if (!byRevision.has(revision)) throw new TypeError(`${revision} is not a revision served here`)
+      return serve(
+        all.filter((codec) => wanted.includes(codec.revision)),
+        known,
+      )
     },
   }
 }

@@ -31,7 +31,9 @@ export function resultConvert(method: string, noun: string, revision: Revision, 
         return type === 'input_required' && encodeQuestion ? encodeQuestion(model, report) : model
       }
       const body = encodeBody ? encodeBody(model, report) : model
-      return cacheable ? { resultType: 'complete', ttlMs: 0, cacheScope: 'private', ...defined(body) } : { resultType: 'complete', ...body }
+      return cacheable
+        ? { resultType: 'complete', ttlMs: 0, cacheScope: 'private', ...defined(body) }
+        : { resultType: 'complete', ...body }
     },
     decode: (wire) => {
       const known = strip(own(wire, 'resultType') === 'complete' ? withoutType(wire) : wire)

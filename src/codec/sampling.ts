@@ -1,6 +1,6 @@
 import { isObject, own } from '../model/json.ts'
 import { placeholder } from './projection.ts'
-import type { RequestDefinition, Transform } from './define.ts'
+import type { Lacks, RequestDefinition, Transform } from './define.ts'
 import type { Json, JsonObject } from '../model/json.ts'
 
 /**
@@ -29,8 +29,12 @@ export const refusesTools: NonNullable<RequestDefinition['refuses']> = (params, 
   return Array.isArray(messages) && messages.some((message: Json) => isObject(message) && !isPlain(message, lacks))
 }
 
-function isPlain(message: JsonObject, lacks: (union: string, kind: string) => boolean): boolean {
+function isPlain(message: JsonObject, lacks: Lacks): boolean {
   const content = own(message, 'content')
   const blocks: readonly (Json | undefined)[] = Array.isArray(content) ? content : [content]
-  return blocks.length === 1 && blocks.every((block) => !isObject(block) || !lacks('SamplingContent', String(own(block, 'type'))))
+  return blocks.length === 1 && blocks.every((block) => !isObject(block) || !isMissing(own(block, 'type'), lacks))
+}
+
+function isMissing(kind: Json | undefined, lacks: Lacks): boolean {
+  return typeof kind === 'string' && lacks('SamplingContent', kind)
 }

@@ -45,5 +45,7 @@ export const handleFromWire: Transform = (wire, report) => {
 /** Reads a list of tasks. */
 export const tasksFromWire: Transform = (wire, report) => {
   const tasks = own(wire, 'tasks')
-  return Array.isArray(tasks) ? { ...wire, tasks: tasks.map((task: JsonObject) => (isObject(task) ? taskFromWire(task, report) : task)) } : wire
+  return Array.isArray(tasks)
+    ? { ...wire, tasks: tasks.map((task: JsonObject) => (isObject(task) ? taskFromWire(task, report) : task)) }
+    : wire
 }

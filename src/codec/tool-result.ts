@@ -34,7 +34,9 @@ function textCopy(value: Json): { readonly type: 'text'; readonly text: string }
 }
 
 function withCopy(content: readonly Json[], copy: { readonly type: 'text'; readonly text: string }): readonly Json[] {
-  const there = content.some((block) => isObject(block) && own(block, 'type') === 'text' && own(block, 'text') === copy.text)
+  const there = content.some(
+    (block) => isObject(block) && own(block, 'type') === 'text' && own(block, 'text') === copy.text,
+  )
   return there ? content : [...content, copy]
 }
 
