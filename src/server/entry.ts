@@ -1,8 +1,9 @@
+import type { JsonObject } from '../model/json.ts'
 import type { HeaderPlan } from '../model/served.ts'
 import type { Prompt, Resource, ResourceTemplate, Tool } from '../model/nouns.ts'
 import type { CompiledSchema } from '../schema/schema.ts'
 import { compileInput, compileOutput } from '../schema/schema.ts'
-import { planHeaders } from '../schema/header-plan.ts'
+import { headerPlan } from '../schema/header-plan.ts'
 import type { PromptValue } from './prompt.ts'
 import type { ResourceValue, TemplateValue } from './resource.ts'
 import type { Presentation, ToolValue, Visible } from './tool.ts'
@@ -58,8 +59,14 @@ export function toolEntry(value: ToolValue): ToolEntry {
       ...(output && { outputSchema: output.document }),
       ...(annotations && { annotations }),
     }
-    return { key: value.name, scopes: scopesOf(config), value, listing: freeze(listing), input, output, headers: planHeaders(input.document) }
+    return { key: value.name, scopes: scopesOf(config), value, listing: freeze(listing), input, output, headers: plannedHeaders(input.document) }
   })
+}
+
+function plannedHeaders(document: JsonObject): HeaderPlan | undefined {
+  const planned = headerPlan(document)
+  if ('invalid' in planned) throw new Error(planned.invalid)
+  return planned.plan
 }
 
 export function resourceEntry(value: ResourceValue): ResourceEntry {
