@@ -1,0 +1,76 @@
+// `npm run demo`: one library, visited by clients of every revision over HTTP and over standard input and output.
+// Exit status 0 means that every answer was what the database says, and that each revision lost just what it must.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe } from './demo/losses.ts'
+import { rows } from './demo/rows.ts'
+import type { Row } from './demo/rows.ts'
+import { collectLosses, commandFor, runOverHttp } from './demo/running.ts'
+import { toHeading, toLines } from './demo/table.ts'
+import type { Column } from './demo/table.ts'
+import { visit } from './demo/visit.ts'
+import type { Step } from './demo/visit.ts'
+import { openDatabase } from './library/database.ts'
+import { createLibrary } from './library/library.ts'
+
+const columns: readonly Column[] = [
+  ['revision', 10],
+  ['over', 5],
+  ['client, and what was agreed', 22],
+  ['what was called, and what came back', 44],
+  ['what was lost in projection, and why', 30],
+]
+
+const folder = mkdtempSync(join(tmpdir(), 'library-demo-'))
+const file = join(folder, 'library.db')
+const database = openDatabase(file)
+const library = createLibrary(database)
+const started = Date.now()
+const overHttp = await runOverHttp(file)
+let wrong = 0
+
+console.log(`The library runs on ${overHttp.url.href}, and as a child process for each client over stdio.\n`)
+console.log(toHeading(columns))
+try {
+  for (const row of rows) console.log(await visitAs(row))
+} finally {
+  await overHttp.stop()
+  database.close()
+  rmSync(folder, { recursive: true })
+}
+const seconds = ((Date.now() - started) / 1000).toFixed(1)
+console.log(`\n${rows.length} clients, ${wrong === 0 ? 'all as it should be' : `${wrong} things wrong`}, ${seconds} s.`)
+process.exitCode = wrong === 0 ? 0 : 1
+
+/** One client's visit, as lines of the table. */
+async function visitAs(row: Row): Promise<string> {
+  const { revision, transport, client } = row
+  const seen = overHttp.losses.length
+  const child = collectLosses()
+  const reach =
+    transport === 'http' ? { url: overHttp.url } : { command: commandFor(file, '--stdio'), stderr: child.add }
+  let agreed = 'nothing'
+  let steps: readonly Step[]
+  try {
+    const visitor = await row.connect(reach)
+    agreed = visitor.agreed
+    steps = await visit(visitor, library, `${revision} over ${transport}`, row.expected)
+    await visitor.close()
+  } catch (error) {
+    steps = [{ called: 'connect', came: `FAILED: ${String(error)}`, failed: true }]
+  }
+  const losses = (transport === 'http' ? overHttp.losses.slice(seen) : child.losses).filter(
+    (loss) => loss.revision === revision,
+  )
+  const lost = describe(losses, row.lost)
+  if (agreed !== revision) wrong++
+  wrong += steps.filter(({ failed }) => failed).length + lost.wrong
+  return `${toLines(columns, [
+    [revision],
+    [transport],
+    [client, `agreed: ${agreed}${agreed === revision ? '' : ' (WRONG)'}`],
+    steps.map(({ called, came }) => `${called} → ${came}`),
+    lost.entries,
+  ])}\n`
+}

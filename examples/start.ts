@@ -1,0 +1,56 @@
+// `npm start`: the library over HTTP, and how to connect to it. With --stdio: the same over standard input and output.
+import { mkdirSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { serveHttp, serveStdio } from '../src/index.ts'
+import type { Loss } from '../src/index.ts'
+import { openDatabase } from './library/database.ts'
+import { createLibrary } from './library/library.ts'
+import { createLibraryServer } from './library/server.ts'
+
+const { values } = parseArgs({
+  options: {
+    port: { type: 'string', default: '3000' },
+    stdio: { type: 'boolean', default: false },
+    database: { type: 'string', default: fileURLToPath(new URL('../.cache/library.db', import.meta.url)) },
+  },
+})
+
+mkdirSync(dirname(values.database), { recursive: true })
+const database = openDatabase(values.database)
+const server = createLibraryServer(createLibrary(database))
+
+// What a revision could not say, as lines of JSON on standard error, for whoever asks.
+const reportsLosses = process.env['LIBRARY_REPORTS_LOSSES'] === '1'
+const onLoss = (loss: Loss): void => void (reportsLosses && process.stderr.write(`${JSON.stringify({ loss })}\n`))
+
+if (values.stdio) {
+  await serveStdio(server, { onLoss })
+  database.close()
+} else {
+  const http = await serveHttp(server, { port: Number(values.port), onLoss })
+  console.log(howToConnect(http.url, values.database))
+  const stop = (): void => void http.close().then(() => database.close())
+  process.once('SIGINT', stop).once('SIGTERM', stop)
+}
+
+function howToConnect(url: string, file: string): string {
+  const command = [process.execPath, '--import', import.meta.resolve('tsx'), fileURLToPath(import.meta.url), '--stdio']
+  const [executable, ...args] = command
+  const settings = { mcpServers: { library: { url }, 'library-over-stdio': { command: executable, args } } }
+  return [
+    url,
+    '',
+    `The library is open, with ${file}. Clients of every revision are served; Ctrl-C closes it.`,
+    '',
+    'Over standard input and output:',
+    `  ${command.join(' ')}`,
+    '',
+    'In the settings of an editor or an assistant (either entry will do):',
+    JSON.stringify(settings, undefined, 2).replace(/^/gm, '  '),
+    '',
+    'A first call:',
+    `  npx mcp-inspector --cli ${url} --method tools/call --tool-name search_books --tool-arg text=whale`,
+  ].join('\n')
+}
