@@ -49,8 +49,10 @@ export function createEnvelope(
   }
 }
 
+/** `object` with one more member in its `_meta`. A new member stands first, since engines copy after it, not before it, fast. */
 function withMeta(object: JsonObject, key: string, value: JsonObject | string | number): JsonObject {
   const meta = own(object, '_meta')
+  if (!Object.hasOwn(object, '_meta')) return { _meta: { [key]: value }, ...object }
   return { ...object, _meta: isObject(meta) ? { ...meta, [key]: value } : { [key]: value } }
 }
 
