@@ -4,7 +4,7 @@ import type { Principal } from '../../model/notification.ts'
 import type { Logger } from '../../model/ports.ts'
 import { Refusal } from '../../model/refusal.ts'
 import type { RefusalKind } from '../../model/refusal.ts'
-import type { Exchange, InFlight, Outlet, Peer, Session } from '../../peer/peer.ts'
+import type { Exchange, InFlight, Outlet, Peer, SelfContainedScope, Session } from '../../peer/peer.ts'
 import type { Caps } from '../../wire/caps.ts'
 import { isRequestId, readMessage, resultText } from '../../wire/envelope.ts'
 import type { Message, NotificationMessage, RefusedMessage, RequestId, RequestMessage } from '../../wire/envelope.ts'
@@ -15,7 +15,7 @@ import type { Reply } from './batch.ts'
 export interface ConnectionOptions {
   /** Writes one message, or one batch of answers, to the client. */
   send(text: string): void
-  readonly transport: 'stdio' | 'memory' | 'socket'
+  readonly transport: SelfContainedScope['transport']
   /** On whose behalf everything on this connection is asked. */
   readonly principal?: Principal | undefined
   readonly caps: Caps
@@ -160,7 +160,9 @@ export function createConnection(peer: Peer, options: ConnectionOptions): Connec
 /** Waits until `start`'s callback is called, for at most `ms`. */
 function waitFor(start: (resolve: () => void) => void, ms: number): Promise<void> {
   return new Promise((resolve) => {
+    // Where nothing else holds the process, nothing is left that could settle.
     const timer = setTimeout(resolve, ms)
+    timer.unref?.()
     start(() => {
       clearTimeout(timer)
       resolve()

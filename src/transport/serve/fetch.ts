@@ -70,6 +70,8 @@ function createReply(signal: AbortSignal, respond: (response: Response) => void)
   const onGone = (): void => {
     if (closed) return
     closed = true
+    // Nobody reads it, but whoever called the handler is not left waiting.
+    respond(new Response(null, { status: 499 }))
     gone()
   }
   return {

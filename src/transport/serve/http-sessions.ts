@@ -1,6 +1,7 @@
 import { createSessionBook } from '../../durable/sessions.ts'
 import type { SessionTicket } from '../../durable/sessions.ts'
 import { silent } from '../../model/ports.ts'
+import type { Random } from '../../model/ports.ts'
 import { Refusal } from '../../model/refusal.ts'
 import type { RefusalKind } from '../../model/refusal.ts'
 import type { Peer, Session } from '../../peer/peer.ts'
@@ -34,10 +35,9 @@ interface Live {
 }
 
 /** Serves sessions over HTTP (specification up to the last revision with a handshake, "Session Management"). */
-export function createHttpSessions(peer: Peer, options: HttpOptions, open: OpenExchanges): HttpSessions {
-  const { logger = silent, seal } = options
+export function createHttpSessions(peer: Peer, options: HttpOptions & { readonly random: Random }, open: OpenExchanges): HttpSessions {
+  const { logger = silent, seal, random } = options
   const clock = options.clock ?? Date.now
-  const random = options.random ?? ((length) => crypto.getRandomValues(new Uint8Array(length)))
   const { maxBatch } = { ...defaultCaps, ...options.caps }
 
   const toLive = (session: Session, ticket: SessionTicket): Live => ({

@@ -38,6 +38,8 @@ export type Authenticate = (
 export interface HttpOptions extends GuardOptions {
   /** The path of the endpoint, `/mcp` by default; `*` answers on every path, for a router that strips its own. */
   readonly path?: string
+  /** The path of the older HTTP+SSE, `/sse` by default; `false` leaves it out. */
+  readonly ssePath?: string | false
   /** Without it nobody is asked who they are. */
   readonly authenticate?: Authenticate
   readonly caps?: Partial<Caps>

@@ -15,6 +15,8 @@ import { createGuard } from './guard.ts'
 import type { HttpOptions, HttpReply, HttpRequest } from './http-types.ts'
 import { createOpenExchanges } from './open-exchanges.ts'
 import { createHttpSessions } from './http-sessions.ts'
+import { createHttpSse } from './http-sse.ts'
+import type { HttpSse } from './http-sse.ts'
 
 /** One HTTP request on its way, after the checks that look at its head. */
 export interface Visit {
@@ -33,13 +35,15 @@ export interface HttpEndpoint {
 
 /** Serves a peer over Streamable HTTP (specification, "Streamable HTTP"), every revision on one path. */
 export function createHttpEndpoint(peer: Peer, options: HttpOptions = {}): HttpEndpoint {
-  const { path = '/mcp', authenticate, logger = silent } = options
+  const { path = '/mcp', ssePath = '/sse', authenticate, logger = silent } = options
+  const random = options.random ?? ((length) => crypto.getRandomValues(new Uint8Array(length)))
   const caps = { ...defaultCaps, ...options.caps }
   const guard = createGuard(options)
   const open = createOpenExchanges(options.keepAliveMs ?? 15_000, (id) => peer.refuse(id, new Refusal('Overloaded')))
   const sessions = peer.codecs.newestWithHandshake
-    ? createHttpSessions(peer, options, open)
+    ? createHttpSessions(peer, { ...options, random }, open)
     : undefined
+  const sse = sessions && createHttpSse(peer, options, random, open)
   const hasStreams = sessions !== undefined && peer.codecs.all.some((codec) => codec.http.sessions)
   const methods = hasStreams ? 'GET, POST, DELETE, OPTIONS' : 'POST, OPTIONS'
   const readAccept = remember(accepts)
@@ -50,10 +54,11 @@ export function createHttpEndpoint(peer: Peer, options: HttpOptions = {}): HttpE
     reply.full(answer.status, answerHeaders(answer), answer.text)
   }
 
-  function isEndpoint(target: string): boolean {
-    if (target === path || path === '*') return true
-    const [name = ''] = target.split('?', 1)
-    return name === path || name === `${path}/`
+  /** What to do with a request, by path and method. */
+  function routeOf({ path: target, method }: HttpRequest): Step | 'NotFound' | 'MethodNotAllowed' {
+    const [name = ''] = target === path ? [target] : target.split('?', 1)
+    if (sse !== undefined && ssePath !== false && isAt(name, ssePath)) return sseStepOf(method, sse)
+    return path === '*' || isAt(name, path) ? (stepOf(method) ?? 'MethodNotAllowed') : 'NotFound'
   }
 
   function handle(request: HttpRequest, response: HttpReply): void {
@@ -64,31 +69,47 @@ export function createHttpEndpoint(peer: Peer, options: HttpOptions = {}): HttpE
       return refuse(response, foreign)
     }
     const reply = origin === undefined ? response : withCors(response, origin)
-    if (!isEndpoint(request.path)) return notFound(peer, reply)
+    const step = routeOf(request)
+    if (step === 'NotFound') return notFound(peer, reply)
+    if (step === 'MethodNotAllowed') return notAllowed(reply)
     if (closing) return refuse(reply, new Refusal('Overloaded', { retryAfter: 1 }))
-    const step = stepOf(request.method)
-    if (step === undefined) return notAllowed(reply)
     if (authenticate === undefined) return step({ request, reply, principal: undefined })
     void identify(request, reply, step)
   }
 
-  async function identify(request: HttpRequest, reply: HttpReply, step: (visit: Visit) => void): Promise<void> {
+  async function identify(request: HttpRequest, reply: HttpReply, step: Step): Promise<void> {
     try {
       const principal = await authenticate?.(request)
       if (isRefusal(principal)) refuse(reply, principal)
       else step({ request, reply, principal })
     } catch (error) {
-      logger.error('authentication failed', { error })
-      refuse(reply, 'InternalError')
+      logger.error('nobody could tell who is asking', { error })
+      const answer = peer.refuse(undefined, new Refusal('InternalError'))
+      reply.full(500, answerHeaders(answer), answer.text)
     }
   }
 
-  function stepOf(method: string): ((visit: Visit) => void) | undefined {
+  function stepOf(method: string): Step | undefined {
     if (method === 'POST') return post
     if (method === 'OPTIONS') return ({ request, reply }) => preflight(request, reply, methods)
     if (!hasStreams || sessions === undefined) return undefined
     if (method === 'GET') return (visit) => void sessions.listen(visit, readAccept(visit.request.header('accept')))
     return method === 'DELETE' ? (visit) => void sessions.end(visit) : undefined
+  }
+
+  function sseStepOf(method: string, { listen, receive }: HttpSse): Step | 'MethodNotAllowed' {
+    if (method === 'OPTIONS') return ({ request, reply }) => preflight(request, reply, 'GET, POST, OPTIONS')
+    if (method === 'GET') {
+      return (visit) => {
+        if (readAccept(visit.request.header('accept')).sse) listen(visit)
+        else refuse(visit.reply, 'NotAcceptable')
+      }
+    }
+    if (method !== 'POST') return 'MethodNotAllowed'
+    return (visit) =>
+      withBody(visit, (body) => {
+        if (!receive(visit, body)) refuse(visit.reply, 'UnknownSession')
+      })
   }
 
   function notAllowed(reply: HttpReply): void {
@@ -97,15 +118,20 @@ export function createHttpEndpoint(peer: Peer, options: HttpOptions = {}): HttpE
   }
 
   function post(visit: Visit): void {
-    const { header } = visit.request
-    if (!isJsonMediaType(header('content-type')) || (header('content-encoding') ?? 'identity') !== 'identity') {
-      return refuse(visit.reply, 'UnsupportedMediaType')
+    const accepted = readAccept(visit.request.header('accept'))
+    withBody(visit, (body) => receive(visit, body, accepted), accepted.json || accepted.sse)
+  }
+
+  /** Hands on the body of a JSON request, or refuses it. */
+  function withBody({ request, reply }: Visit, take: (body: Uint8Array) => void, acceptable = true): void {
+    const encoding = request.header('content-encoding') ?? 'identity'
+    if (!isJsonMediaType(request.header('content-type')) || encoding !== 'identity') {
+      return refuse(reply, 'UnsupportedMediaType')
     }
-    const accepted = readAccept(header('accept'))
-    if (!accepted.json && !accepted.sse) return refuse(visit.reply, 'NotAcceptable')
-    void visit.request.body().then((body) => {
-      if (isRefusal(body)) refuse(visit.reply, body)
-      else receive(visit, body, accepted)
+    if (!acceptable) return refuse(reply, 'NotAcceptable')
+    void request.body().then((body) => {
+      if (isRefusal(body)) refuse(reply, body)
+      else take(body)
     })
   }
 
@@ -150,9 +176,16 @@ export function createHttpEndpoint(peer: Peer, options: HttpOptions = {}): HttpE
     async close(graceMs) {
       closing = true
       sessions?.close()
-      await open.drain(graceMs)
+      await Promise.all([open.drain(graceMs), sse?.close(graceMs)])
     },
   }
+}
+
+type Step = (visit: Visit) => void
+
+/** With and without a slash at the end, and never by a redirect. */
+function isAt(target: string, path: string): boolean {
+  return target === path || (target.length === path.length + 1 && target === `${path}/`)
 }
 
 function notFound(peer: Peer, reply: HttpReply): void {
