@@ -33,7 +33,10 @@ test('events that were let go leave a gap that is told', async () => {
   for (const text of ['1', '2', '3', '4']) log.append(text, false)
   const page = await log.read(1)
   assert.equal(page.gap, true)
-  assert.deepEqual(page.events.map((event) => event.sequence), [3, 4])
+  assert.deepEqual(
+    page.events.map((event) => event.sequence),
+    [3, 4],
+  )
   assert.equal((await log.read(2)).gap, false)
 })
 

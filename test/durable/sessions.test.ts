@@ -123,13 +123,17 @@ test('without a seal a session lives as long as what is kept of it', async () =>
 
 test('whatever a client declares, its id is at most 1 KiB of visible ASCII and finds it again', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.dictionary(fc.string(), fc.jsonValue()), fc.string({ maxLength: 2000 }), async (declared, name) => {
-      const { book } = open()
-      const capabilities = JSON.parse(JSON.stringify(declared))
-      const id = book.open({ ...opening, capabilities, client: { name, version: '1' } }, toLive)
-      assert.match(id, /^[\x21-\x7e]{16,1024}$/)
-      assert.ok(await book.find(id, undefined))
-    }),
+    fc.asyncProperty(
+      fc.dictionary(fc.string(), fc.jsonValue()),
+      fc.string({ maxLength: 2000 }),
+      async (declared, name) => {
+        const { book } = open()
+        const capabilities = JSON.parse(JSON.stringify(declared))
+        const id = book.open({ ...opening, capabilities, client: { name, version: '1' } }, toLive)
+        assert.match(id, /^[\x21-\x7e]{16,1024}$/)
+        assert.ok(await book.find(id, undefined))
+      },
+    ),
     { numRuns: 100 },
   )
 })

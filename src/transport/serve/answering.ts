@@ -49,7 +49,8 @@ export interface AnsweringOptions {
  * (specification, "Sending Messages to the Server"). To a client that takes only JSON, notifications are not sent.
  */
 export function createAnswering({ reply, accepted, headers, resumable, elsewhere }: AnsweringOptions): Answering {
-  const withHeaders = (own: readonly string[]): readonly string[] => (headers === undefined ? own : [...own, ...headers])
+  const withHeaders = (own: readonly string[]): readonly string[] =>
+    headers === undefined ? own : [...own, ...headers]
   let stream: EventStream | undefined
   let streaming = false
   let ended = false

@@ -73,7 +73,8 @@ export function createConnection(peer: Peer, options: ConnectionOptions): Connec
     }
     if (request.method === 'initialize') return agree(request, reply)
     if (session !== undefined) return track(request.id, peer.answerInSession(request, session, outlet), reply)
-    if (request.method === 'ping') return reply({ text: resultText(request.id, '{}'), status: 200, retryAfter: undefined })
+    if (request.method === 'ping')
+      return reply({ text: resultText(request.id, '{}'), status: 200, retryAfter: undefined })
     refuse(request.id, 'NotInitialized', reply)
   }
 

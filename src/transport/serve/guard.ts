@@ -10,7 +10,10 @@ export interface GuardOptions {
 }
 
 /** Refuses what a browser was tricked into sending. `undefined`: let it pass. */
-export type Guard = (host: string | undefined, origin: string | undefined) => 'ForeignHost' | 'ForeignOrigin' | undefined
+export type Guard = (
+  host: string | undefined,
+  origin: string | undefined,
+) => 'ForeignHost' | 'ForeignOrigin' | undefined
 
 const loopbackHosts = ['localhost', '127.0.0.1', '[::1]']
 

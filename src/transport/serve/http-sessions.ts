@@ -35,7 +35,11 @@ interface Live {
 }
 
 /** Serves sessions over HTTP (specification up to the last revision with a handshake, "Session Management"). */
-export function createHttpSessions(peer: Peer, options: HttpOptions & { readonly random: Random }, open: OpenExchanges): HttpSessions {
+export function createHttpSessions(
+  peer: Peer,
+  options: HttpOptions & { readonly random: Random },
+  open: OpenExchanges,
+): HttpSessions {
   const { logger = silent, seal, random } = options
   const clock = options.clock ?? Date.now
   const { maxBatch } = { ...defaultCaps, ...options.caps }

@@ -40,9 +40,7 @@ export function createHttpEndpoint(peer: Peer, options: HttpOptions = {}): HttpE
   const caps = { ...defaultCaps, ...options.caps }
   const guard = createGuard(options)
   const open = createOpenExchanges(options.keepAliveMs ?? 15_000, (id) => peer.refuse(id, new Refusal('Overloaded')))
-  const sessions = peer.codecs.newestWithHandshake
-    ? createHttpSessions(peer, { ...options, random }, open)
-    : undefined
+  const sessions = peer.codecs.newestWithHandshake ? createHttpSessions(peer, { ...options, random }, open) : undefined
   const sse = sessions && createHttpSse(peer, options, random, open)
   const hasStreams = sessions !== undefined && peer.codecs.all.some((codec) => codec.http.sessions)
   const methods = hasStreams ? 'GET, POST, DELETE, OPTIONS' : 'POST, OPTIONS'
@@ -149,7 +147,8 @@ export function createHttpEndpoint(peer: Peer, options: HttpOptions = {}): HttpE
       return receiveSelfContained(visit, message, accepted)
     }
     if (sessions !== undefined) return void sessions.receive(visit, message, accepted)
-    if (message.kind !== 'request' || message.method !== 'initialize') return receiveSelfContained(visit, message, accepted)
+    if (message.kind !== 'request' || message.method !== 'initialize')
+      return receiveSelfContained(visit, message, accepted)
     const { answer } = peer.initialize(message, visit.principal, 'http')
     visit.reply.full(answer.status, answerHeaders(answer), answer.text)
   }

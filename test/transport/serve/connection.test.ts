@@ -52,7 +52,13 @@ test('both eras on one connection, in any order', async () => {
 
 test('what cannot be read is answered', async () => {
   const c = open()
-  const bad: [unknown, number][] = [['{', -32700], ['hello', -32700], ['12', -32600], ['{}', -32600], ['[]', -32600]]
+  const bad: [unknown, number][] = [
+    ['{', -32700],
+    ['hello', -32700],
+    ['12', -32600],
+    ['{}', -32600],
+    ['[]', -32600],
+  ]
   for (const [text, code] of bad) {
     c.link.send(text)
     const answer = await c.until(() => c.heard.pop() as Heard | undefined)
@@ -95,7 +101,10 @@ test('one id is in flight once, whichever era it came in', async () => {
   c.link.send(modernCall(4, 'echo', { text: 'x' }))
   c.link.send(call(4, 'echo', { text: 'x' }))
   await c.until(() => (c.answers(4).length === 3 ? true : undefined))
-  assert.deepEqual(c.answers(4).map((m) => m.error?.code ?? said(m)), [-32600, -32600, 'done'])
+  assert.deepEqual(
+    c.answers(4).map((m) => m.error?.code ?? said(m)),
+    [-32600, -32600, 'done'],
+  )
   c.link.send(call(4, 'echo', { text: 'again' }))
   await c.until(() => (c.answers(4).length === 4 ? true : undefined))
 })
@@ -117,7 +126,12 @@ test('the revision with batches takes them, and answers in one', async () => {
   const c = open()
   await c.handshake('2025-03-26')
   const odd = [7, initialize('again', '2025-03-26'), modern('m', 'tools/list')]
-  c.link.send([rpc('a', 'ping'), notification('notifications/cancelled', { requestId: 'z' }), call('b', 'echo', { text: 'two' }), ...odd])
+  c.link.send([
+    rpc('a', 'ping'),
+    notification('notifications/cancelled', { requestId: 'z' }),
+    call('b', 'echo', { text: 'two' }),
+    ...odd,
+  ])
   const batch = await c.until(() => c.heard.find((m): m is Heard[] => Array.isArray(m)))
   const codes = Object.fromEntries(batch.map((m) => [String(m.id), m.error?.code ?? 'result']))
   assert.deepEqual(codes, { a: 'result', b: 'result', null: -32600, again: -32600, m: -32600 })

@@ -51,19 +51,22 @@ export const openNode: OpenDoor = async (options, revisions) => {
     close: (closing) => server.close(closing),
     send: ({ method = 'POST', path = '/mcp', headers = {}, body }) =>
       new Promise((resolve, reject) => {
-        const request = httpRequest({ port: server.port, host: '127.0.0.1', method, path, headers, agent: false }, (incoming) => {
-          const response = {
-            status: incoming.statusCode ?? 0,
-            headers: new Map(Object.entries(incoming.headers).map(([name, value]) => [name, String(value)])),
-            text: '',
-            ended: false,
-            abort: () => request.destroy(),
-            done: new Promise<void>((settle) => incoming.on('close', () => settle())),
-          }
-          incoming.setEncoding('utf8').on('data', (chunk: string) => (response.text += chunk))
-          incoming.on('close', () => (response.ended = true)).on('error', () => {})
-          resolve(response)
-        })
+        const request = httpRequest(
+          { port: server.port, host: '127.0.0.1', method, path, headers, agent: false },
+          (incoming) => {
+            const response = {
+              status: incoming.statusCode ?? 0,
+              headers: new Map(Object.entries(incoming.headers).map(([name, value]) => [name, String(value)])),
+              text: '',
+              ended: false,
+              abort: () => request.destroy(),
+              done: new Promise<void>((settle) => incoming.on('close', () => settle())),
+            }
+            incoming.setEncoding('utf8').on('data', (chunk: string) => (response.text += chunk))
+            incoming.on('close', () => (response.ended = true)).on('error', () => {})
+            resolve(response)
+          },
+        )
         request.on('error', reject)
         request.end(body === undefined ? undefined : textOf(body))
       }),
@@ -95,14 +98,16 @@ export const openFetch: OpenDoor = async (options, revisions) => {
         text: '',
         ended: false,
         abort: () => void reader?.cancel().catch(() => {}),
-        done: (async () => {
-          const decoder = new TextDecoder()
-          for (let part = await reader?.read(); part && !part.done; part = await reader?.read()) {
-            response.text += decoder.decode(part.value, { stream: true })
-          }
-          response.ended = true
-        })(),
+        done: Promise.resolve(),
       }
+      const read = async (): Promise<void> => {
+        const decoder = new TextDecoder()
+        for (let part = await reader?.read(); part && !part.done; part = await reader?.read()) {
+          response.text += decoder.decode(part.value, { stream: true })
+        }
+        response.ended = true
+      }
+      response.done = read()
       return response
     },
   }
@@ -144,12 +149,15 @@ export async function until<T>(test: () => T | undefined | false): Promise<T> {
     if (found !== undefined && found !== false) return found
     await sleep(5)
   }
-  throw new Error(`waited in vain for ${test}`)
+  throw new Error(`waited in vain for ${test.toString()}`)
 }
 
 const both = 'application/json, text/event-stream'
 
-export function modernHeaders(body: { readonly method?: unknown; readonly params?: unknown }, extra: Record<string, string> = {}): Record<string, string> {
+export function modernHeaders(
+  body: { readonly method?: unknown; readonly params?: unknown },
+  extra: Record<string, string> = {},
+): Record<string, string> {
   const name = (body.params as { name?: string } | undefined)?.name
   return {
     'content-type': 'application/json',

@@ -25,7 +25,15 @@ test('pages on allowed hosts may call, over http and https, from any port', () =
   for (const origin of ['http://localhost:5173', 'https://127.0.0.1', 'http://[::1]:1', 'https://API.example.com']) {
     assert.equal(guard('localhost', origin), undefined, origin)
   }
-  for (const origin of ['null', '', 'http://evil.example', 'file://', 'ftp://localhost', 'http://localhost/x', 'localhost']) {
+  for (const origin of [
+    'null',
+    '',
+    'http://evil.example',
+    'file://',
+    'ftp://localhost',
+    'http://localhost/x',
+    'localhost',
+  ]) {
     assert.equal(guard('localhost', origin), 'ForeignOrigin', origin)
   }
 })

@@ -11,7 +11,11 @@ import { initialize, modern, modernCall, notification, peerOf, rpc, said, standI
 
 const post = (door: Door, body: Record<string, unknown>, extra: Record<string, string> = {}): Promise<Response> =>
   door.send({ headers: modernHeaders(body, extra), body })
-const ask = async (door: Door, body: Record<string, unknown>, extra: Record<string, string> = {}): Promise<Response> => {
+const ask = async (
+  door: Door,
+  body: Record<string, unknown>,
+  extra: Record<string, string> = {},
+): Promise<Response> => {
   const response = await post(door, body, extra)
   await response.done
   return response
@@ -26,9 +30,15 @@ for (const [name, open] of doors) {
     const streamed = await ask(door, modernCall(2, 'progress', { steps: 2 }))
     assert.equal(streamed.headers.get('content-type'), 'text/event-stream')
     assert.equal(streamed.headers.get('x-accel-buffering'), 'no')
-    assert.deepEqual(messages(streamed).map((m) => m.id ?? m.params?.['progress']), [1, 2, 2])
+    assert.deepEqual(
+      messages(streamed).map((m) => m.id ?? m.params?.['progress']),
+      [1, 2, 2],
+    )
     const json = await ask(door, modernCall(3, 'progress', { steps: 2 }), { accept: 'application/json' })
-    assert.deepEqual(messages(json).map((m) => m.id), [3])
+    assert.deepEqual(
+      messages(json).map((m) => m.id),
+      [3],
+    )
     const events = await ask(door, modernCall(4, 'echo', { text: 'x' }), { accept: 'text/event-stream' })
     assert.equal(events.headers.get('content-type'), 'text/event-stream')
     assert.equal(said(messages(events)[0]), 'x')
@@ -44,7 +54,13 @@ for (const [name, open] of doors) {
 
   test(`${name}: bodies that are no message`, async () => {
     const door = await open()
-    const bodies: [string, number][] = [['{', -32700], ['', -32700], ['12', -32600], ['[]', -32600], ['{}', -32600]]
+    const bodies: [string, number][] = [
+      ['{', -32700],
+      ['', -32700],
+      ['12', -32600],
+      ['[]', -32600],
+      ['{}', -32600],
+    ]
     for (const [body, code] of [...bodies, [JSON.stringify([modern(1, 'tools/list')]), -32600] as const]) {
       const response = await door.send({ headers: modernHeaders(modern(1, 'tools/list')), body })
       await response.done
@@ -67,7 +83,10 @@ for (const [name, open] of doors) {
   test(`${name}: the door`, async () => {
     const door = await open({ hosts: ['api.example.com'] })
     const list = modern(1, 'tools/list')
-    const status = async (extra: Record<string, string>, sending: { method?: string; path?: string } = {}): Promise<number> => {
+    const status = async (
+      extra: Record<string, string>,
+      sending: { method?: string; path?: string } = {},
+    ): Promise<number> => {
       const { method = 'POST' } = sending
       const body = method === 'POST' || method === 'PUT' ? list : undefined
       const response = await door.send({ headers: modernHeaders(list, extra), body, ...sending })
@@ -147,7 +166,10 @@ for (const [name, open] of doors) {
     const answer = await slow
     await Promise.all([answer.done, listening.done, closed])
     assert.equal(said(messages(answer)[0]), 'done')
-    assert.deepEqual(messages(listening).map((m) => m.method ?? m.id), ['notifications/subscriptions/acknowledged', 'l'])
+    assert.deepEqual(
+      messages(listening).map((m) => m.method ?? m.id),
+      ['notifications/subscriptions/acknowledged', 'l'],
+    )
     assert.equal(door.served.listeners, 0)
   })
 
@@ -193,7 +215,9 @@ for (const [name, open] of doors) {
     const door = await open({
       async authenticate({ header }) {
         if (header('authorization') === 'Bearer broken') throw new Error('no')
-        return header('authorization') === 'Bearer good' ? { id: 'ada', scopes: new Set() } : new Refusal('Unauthenticated')
+        return header('authorization') === 'Bearer good'
+          ? { id: 'ada', scopes: new Set() }
+          : new Refusal('Unauthenticated')
       },
     })
     const list = modern(1, 'tools/list')

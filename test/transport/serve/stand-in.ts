@@ -18,7 +18,7 @@ export interface StandIn extends Served {
   readonly listeners: number
 }
 
-const text = (said: string): JsonObject => ({ content: [{ type: 'text', text: said }] })
+const text = (said: Json | undefined): JsonObject => ({ content: [{ type: 'text', text: said }] })
 
 export function standIn(): StandIn {
   const listeners = new Set<(change: Change) => void>()
@@ -46,7 +46,7 @@ export function standIn(): StandIn {
 async function handle(call: Call, context: CallContext, served: StandIn): Promise<JsonObject> {
   if (call.method === 'tools/list') return { tools: [], ttlMs: 0, cacheScope: 'private' }
   if (call.method === 'resources/subscribe') {
-    context.session?.subscribe(String(call.params['uri']))
+    context.session?.subscribe(call.params['uri'] as string)
     return {}
   }
   if (call.method === 'subscriptions/listen') {
@@ -56,7 +56,7 @@ async function handle(call: Call, context: CallContext, served: StandIn): Promis
   }
   if (call.method !== 'tools/call') throw new Refusal('UnknownMethod')
   const args = (call.params['arguments'] ?? {}) as JsonObject
-  const act = tools[String(call.params['name'])]
+  const act = tools[call.params['name'] as string]
   if (act === undefined) throw new Refusal('UnknownTool')
   return act(args, context, served)
 }
@@ -64,7 +64,7 @@ async function handle(call: Call, context: CallContext, served: StandIn): Promis
 type Act = (args: JsonObject, context: CallContext, served: StandIn) => Promise<JsonObject>
 
 const tools: Record<string, Act> = {
-  echo: async ({ text: said }) => text(String(said)),
+  echo: async ({ text: said }) => text(said),
   async slow({ ms }, { signal }, served) {
     try {
       await sleep(Number(ms), undefined, { signal })
@@ -86,7 +86,7 @@ const tools: Record<string, Act> = {
   async ask(_args, context) {
     const params = { message: 'Sure?', requestedSchema: { type: 'object', properties: { sure: { type: 'boolean' } } } }
     const answer = await context.ask?.({ method: 'elicitation/create', params } as never)
-    return text(String(answer?.['action']))
+    return text(answer?.['action'])
   },
   async leave(_args, context) {
     context.disconnect(50)
@@ -115,7 +115,12 @@ export const modernVersion = '2026-07-28'
 const prefix = 'io.modelcontextprotocol'
 
 /** A request that says everything itself. */
-export function modern(id: string | number, method: string, params: JsonObject = {}, meta: JsonObject = {}): JsonObject {
+export function modern(
+  id: string | number,
+  method: string,
+  params: JsonObject = {},
+  meta: JsonObject = {},
+): JsonObject {
   const _meta = { [`${prefix}/protocolVersion`]: modernVersion, [`${prefix}/clientCapabilities`]: {}, ...meta }
   return { jsonrpc: '2.0', id, method, params: { ...params, _meta } }
 }
