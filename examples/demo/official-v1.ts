@@ -34,8 +34,7 @@ export async function connectOfficialV1(reach: Reach): Promise<Visitor> {
 }
 
 function toTransport(reach: Reach): Transport {
-  // The package was not written for exactOptionalPropertyTypes: its own transport is not quite its own interface.
-  if ('url' in reach) return new StreamableHTTPClientTransport(reach.url) as Transport
+  if ('url' in reach) return new StreamableHTTPClientTransport(reach.url)
   const [command, ...args] = reach.command
   const transport = new StdioClientTransport({
     command,

@@ -71,7 +71,7 @@ export function createLibrary(database: Database): Library {
 
     lend(id, reader, days) {
       const lend = database.prepare(`insert into loans (book, reader, due_on) values (?, ?, date('now', ?))`)
-      lend.run(id, reader, `+${days} days`)
+      lend.run(id, reader, `${days} days`)
       const [lent] = selectLoans('book = ?', id)
       if (lent === undefined) throw new Error(`The loan of book ${id} was not kept`)
       return lent

@@ -38,8 +38,7 @@ const connect: Connect = async (reach, answers) => {
 }
 
 function toTransport(reach: Reach): Transport {
-  // The package was not written for exactOptionalPropertyTypes: its own transport is not quite its own interface.
-  if ('url' in reach) return new StreamableHTTPClientTransport(reach.url) as Transport
+  if ('url' in reach) return new StreamableHTTPClientTransport(reach.url)
   const [command, ...args] = reach.command
   return new StdioClientTransport({ command, args, stderr: 'ignore' })
 }
