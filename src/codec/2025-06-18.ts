@@ -46,6 +46,7 @@ export const revision20250618: Revision = extend(revision20250326, {
   nouns: {
     gains: {
       ClientCapabilities: { elicitation: one('ElicitationCapability') },
+      ElicitationCapability: {},
       ElicitParams: { message: must(text), requestedSchema: must(object), ...meta },
       ElicitResult: { action: any, content: any, ...meta },
       Implementation: titled,
