@@ -1,0 +1,12 @@
+// The server value of the benchmarks.
+import { createServer, tool } from '../../dist/index.js'
+import { definitions, serverInfo } from './tools.mjs'
+
+/** @param {number} count */
+export function createDragoman(count) {
+  const tools = definitions(count).map(({ name, description, input, output, run }) =>
+    tool(name, { description, input, ...(output && { output }) }, run),
+  )
+  // One page, so that a list is the whole list, as that of the others is.
+  return createServer({ ...serverInfo, tools, pageSize: 1_000 })
+}

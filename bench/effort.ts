@@ -1,0 +1,27 @@
+// How long the benchmarks look.
+
+export interface Effort {
+  /** Rounds of each measurement; their median counts. */
+  readonly rounds: number
+  /** Milliseconds of load in one round. */
+  readonly windowMs: number
+  /** Rounds in which the official server takes part: it is there for comparison, no budget hangs on it. */
+  readonly rivalRounds: number
+  /** Processes that are started to tell what starting one costs. */
+  readonly spawns: number
+  /** Numbers of registered tools. */
+  readonly tools: readonly number[]
+  /** Requests in flight. */
+  readonly inFlight: readonly number[]
+}
+
+export const full: Effort = {
+  rounds: 9,
+  windowMs: 300,
+  rivalRounds: 3,
+  spawns: 21,
+  tools: [1, 50, 500],
+  inFlight: [1, 32],
+}
+
+export const quick: Effort = { rounds: 3, windowMs: 150, rivalRounds: 1, spawns: 7, tools: [1, 500], inFlight: [32] }

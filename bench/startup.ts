@@ -1,0 +1,91 @@
+// What starting costs: importing the server entry, and the way from spawning a process to its first answer on stdio.
+import { execFile, spawn } from 'node:child_process'
+import { promisify } from 'node:util'
+import { childPath } from './child.ts'
+import type { Effort } from './effort.ts'
+import { call, requestText, resultOf } from './messages.ts'
+import type { Row } from './rows.ts'
+import { median, medianRatio, rotated } from './stats.ts'
+
+const run = promisify(execFile)
+const subjects = ['dragoman', 'bare', 'official'] as const
+type Subject = (typeof subjects)[number]
+
+const modules: Readonly<Record<Subject, string>> = {
+  dragoman: new URL('../dist/index.js', import.meta.url).href,
+  bare: new URL('children/empty.mjs', import.meta.url).href,
+  official: new URL('node_modules/@modelcontextprotocol/server/dist/index.mjs', import.meta.url).href,
+}
+
+export async function benchStartup(
+  effort: Effort,
+  wanted: (name: string) => boolean,
+  found: (rows: readonly Row[]) => void,
+): Promise<void> {
+  const importing = 'start / import of the server entry / CPU'
+  if (wanted(importing)) {
+    const figures = await rounds(effort.spawns, importCpuMs)
+    found([{ ...toRow(importing, figures), budget: { of: 'difference', bound: 'at most', value: 20 } }])
+  }
+  const answering = 'start / spawn to first answer on stdio / time'
+  if (wanted(answering)) {
+    const figures = await rounds(effort.spawns, firstAnswerMs)
+    found([{ ...toRow(answering, figures), budget: { of: 'ratio', bound: 'at most', value: 1.3 } }])
+  }
+}
+
+type Figures = Readonly<Record<Subject, readonly number[]>>
+
+async function rounds(count: number, figure: (subject: Subject) => Promise<number>): Promise<Figures> {
+  const figures: Record<Subject, number[]> = { dragoman: [], bare: [], official: [] }
+  for (let round = -1; round < count; round++) {
+    for (const subject of rotated(subjects, round + subjects.length)) {
+      const value = await figure(subject)
+      // The round before the first fills the caches of the file system.
+      if (round >= 0) figures[subject].push(value)
+    }
+  }
+  return figures
+}
+
+async function importCpuMs(subject: Subject): Promise<number> {
+  const { stdout } = await run(process.execPath, [childPath('import'), modules[subject]])
+  return Number(stdout) / 1_000
+}
+
+function firstAnswerMs(subject: Subject): Promise<number> {
+  const add = { ...call, params: { name: 'add', arguments: { a: 1, b: 2 } } }
+  return new Promise((resolve, reject) => {
+    const start = performance.now()
+    const child = spawn(process.execPath, [childPath(`stdio-${subject}`)], { stdio: ['pipe', 'pipe', 'inherit'] })
+    let ms = 0
+    let answer = ''
+    child.on('error', reject)
+    child.stdout.on('data', (chunk: Buffer) => {
+      answer += chunk.toString()
+      if (ms > 0 || !answer.includes('\n')) return
+      ms = performance.now() - start
+      child.stdin.end()
+    })
+    child.on('exit', () => {
+      try {
+        resultOf(answer.slice(0, answer.indexOf('\n')))
+        resolve(ms)
+      } catch (error) {
+        reject(error instanceof Error ? error : new Error(String(error)))
+      }
+    })
+    child.stdin.write(`${requestText('2026-07-28', add)(1)}\n`)
+  })
+}
+
+function toRow(name: string, { dragoman, bare, official }: Figures): Row {
+  return {
+    name,
+    unit: 'ms',
+    measured: median(dragoman),
+    baseline: median(bare),
+    ratio: medianRatio(dragoman, bare),
+    rival: { measured: median(official), ratio: medianRatio(official, bare) },
+  }
+}
