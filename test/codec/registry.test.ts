@@ -11,7 +11,10 @@ const newestFirst = ['2026-07-28', '2025-11-25', '2025-06-18', '2025-03-26', '20
 
 test('all five revisions are there, newest first', () => {
   assert.deepEqual(codecs.supported, newestFirst)
-  assert.deepEqual(codecs.all.map(({ revision }) => revision), newestFirst)
+  assert.deepEqual(
+    codecs.all.map(({ revision }) => revision),
+    newestFirst,
+  )
   assert.equal(codecs.newest.revision, '2026-07-28')
   assert.equal(codecs.newestWithHandshake?.revision, '2025-11-25')
   assert.equal(codecs.get('2025-03-26')?.revision, '2025-03-26')
@@ -25,8 +28,20 @@ test('a revision with a handshake is echoed, any other date countered, what is n
   for (const date of ['2026-07-28', '2099-01-01', '2023-01-01', '2024-02-29']) {
     assert.deepEqual(codecs.negotiate(date), { codec: codecs.get('2025-11-25'), echoed: false })
   }
-  const odd = ['latest', '', 'DRAFT-2026-v1', '2025-13-01', '2025-02-29', '2025-11-25 ', '2025-11-25\n', ' 2025-11-25', '20251125', '2025-1-1']
-  for (const value of [...odd, 5, null, undefined, {}, [], ['2025-11-25']]) assert.equal(codecs.negotiate(value), undefined)
+  const odd = [
+    'latest',
+    '',
+    'DRAFT-2026-v1',
+    '2025-13-01',
+    '2025-02-29',
+    '2025-11-25 ',
+    '2025-11-25\n',
+    ' 2025-11-25',
+    '20251125',
+    '2025-1-1',
+  ]
+  for (const value of [...odd, 5, null, undefined, {}, [], ['2025-11-25']])
+    assert.equal(codecs.negotiate(value), undefined)
 })
 
 test('negotiation never throws and never agrees to what has no handshake', () => {
@@ -38,7 +53,8 @@ test('negotiation never throws and never agrees to what has no handshake', () =>
 })
 
 test('a version header tells the era by its date', () => {
-  for (const date of ['2026-07-28', '2026-07-29', '2027-01-01']) assert.equal(codecs.isSelfContainedDate(date), true, date)
+  for (const date of ['2026-07-28', '2026-07-29', '2027-01-01'])
+    assert.equal(codecs.isSelfContainedDate(date), true, date)
   for (const date of ['2026-07-27', '2025-11-25', '2027-01-32', 'zzzz', '', '2026-07-28x']) {
     assert.equal(codecs.isSelfContainedDate(date), false, date)
   }
@@ -76,7 +92,12 @@ test('a new revision is one file: negotiated, resolved and projected through the
   for (const codec of next.all.slice(1)) assert.equal(codec.requests.has('tools/estimate'), false)
 
   const features = (serverCapabilities: { estimates?: object }): ReadonlySet<string> =>
-    resolveFeatures({ codec: next.newest, clientCapabilities: {}, serverCapabilities: { ...serverCapabilities }, transport: 'http' } as Parameters<typeof resolveFeatures>[0])
+    resolveFeatures({
+      codec: next.newest,
+      clientCapabilities: {},
+      serverCapabilities: { ...serverCapabilities },
+      transport: 'http',
+    } as Parameters<typeof resolveFeatures>[0])
   assert.equal(features({ estimates: {} }).has('estimates' as Feature), true)
   assert.equal(features({}).has('estimates' as Feature), false)
   assert.equal(features({}).has('tool.price' as Feature), true)
@@ -87,7 +108,9 @@ test('what a newer revision added is left out for all older ones, and what nobod
   const tool = { name: 'a', inputSchema: { type: 'object' }, price: { amount: 5, currency: 'EUR' }, 'x-vendor': 1 }
   for (const codec of next.all) {
     const reported: string[] = []
-    const { tools } = codec.requests.get('tools/list')!.result.encode({ tools: [tool] }, (rule, path) => reported.push(`${rule} ${path}`))
+    const { tools } = codec.requests
+      .get('tools/list')!
+      .result.encode({ tools: [tool] }, (rule, path) => reported.push(`${rule} ${path}`))
     const newest = codec === next.newest
     const { price: _, ...older } = tool
     assert.deepEqual(tools, [newest ? tool : older], codec.revision)
@@ -112,6 +135,12 @@ test('a kind of content that only a newer revision has becomes a line of text', 
 
 test('a delta that drops what was never there is refused', async () => {
   const { extend } = await import('../../src/codec/define.ts')
-  assert.throws(() => extend(pretendRevision, { revision: '2028-01-01', requests: { drops: ['tools/steal'] } }), /tools\/steal/)
-  assert.throws(() => extend(pretendRevision, { revision: '2028-01-01', nouns: { drops: { Tool: ['wings'] } } }), /wings/)
+  assert.throws(
+    () => extend(pretendRevision, { revision: '2028-01-01', requests: { drops: ['tools/steal'] } }),
+    /tools\/steal/,
+  )
+  assert.throws(
+    () => extend(pretendRevision, { revision: '2028-01-01', nouns: { drops: { Tool: ['wings'] } } }),
+    /wings/,
+  )
 })
