@@ -1,0 +1,87 @@
+import { isObject } from '../model/json.ts'
+import type { Json, JsonObject } from '../model/json.ts'
+import { findReferences } from './references.ts'
+import type { References } from './references.ts'
+import { subschemas } from './walk.ts'
+
+const dialects = /^https?:\/\/json-schema\.org\/(?:draft\/2020-12|draft-0[67])\/schema#?$/
+const types = ['array', 'boolean', 'integer', 'null', 'number', 'object', 'string']
+const mostSchemas = 10_000
+const deepest = 100
+
+/**
+ * Checks a JSON Schema before it is listed or compiled, and returns a frozen copy with every keyword as given.
+ * @throws a `TypeError` that names the place and says what is wrong: a dialect that is none of 2020-12, draft-07 and
+ *   draft-06; a reference that leads out of the document, which is never fetched, or nowhere, or in a circle; a type
+ *   that does not exist; a keyword that holds no schema; too many schemas (10,000) or too deep ones (100).
+ */
+export function toDocument(schema: JsonObject): JsonObject {
+  const document = copy(schema)
+  checkSchemas(document, findReferences(document))
+  return deepFreeze(document)
+}
+
+function copy(schema: JsonObject): JsonObject {
+  const document: unknown = JSON.parse(JSON.stringify(schema))
+  if (!isObject(document)) throw new TypeError('A schema is an object')
+  return document
+}
+
+function deepFreeze<T>(value: T): T {
+  if (typeof value === 'object' && value !== null) Object.values(Object.freeze(value)).forEach(deepFreeze)
+  return value
+}
+
+function checkSchemas(document: JsonObject, references: References): void {
+  let count = 0
+  function check(schema: JsonObject | boolean, path: string, depth: number): void {
+    if (typeof schema === 'boolean') return
+    if (++count > mostSchemas) throw new TypeError(`A schema may have ${mostSchemas} parts at most`)
+    if (depth > deepest) throw new TypeError(`A schema may be ${deepest} levels deep at most`)
+    checkKeywords(schema, path)
+    checkReferences(schema, path, references)
+    for (const { keyword, key, schema: inner } of subschemas(schema)) {
+      check(inner, `${path}/${keyword}${key === undefined ? '' : `/${key}`}`, depth + 1)
+    }
+  }
+  check(document, '#', 1)
+}
+
+function checkKeywords(schema: JsonObject, path: string): void {
+  const { $schema, type, required, properties } = schema
+  if ($schema !== undefined && !(typeof $schema === 'string' && dialects.test($schema))) {
+    throw wrong(path, `the dialect ${JSON.stringify($schema)} is not known; 2020-12, draft-07 and draft-06 are`)
+  }
+  const named: readonly Json[] = Array.isArray(type) ? type : type === undefined ? [] : [type]
+  const unknown = named.find((name) => typeof name !== 'string' || !types.includes(name))
+  if (unknown !== undefined) throw wrong(path, `there is no type ${JSON.stringify(unknown)}`)
+  if (required !== undefined && !(Array.isArray(required) && required.every((name) => typeof name === 'string'))) {
+    throw wrong(path, '"required" is a list of names')
+  }
+  if (properties === undefined) return
+  if (!isObject(properties)) throw wrong(path, '"properties" is an object of schemas')
+  for (const [name, value] of Object.entries(properties)) {
+    if (!isObject(value) && typeof value !== 'boolean') throw wrong(`${path}/properties/${name}`, 'this is no schema')
+  }
+}
+
+function checkReferences(schema: JsonObject, path: string, references: References): void {
+  for (const keyword of ['$ref', '$dynamicRef']) {
+    const reference = schema[keyword]
+    if (reference === undefined) continue
+    if (typeof reference === 'string' && references.follow(schema, reference) !== undefined) continue
+    throw wrong(path, `${keyword} ${JSON.stringify(reference)} leads to nothing in this schema; nothing is fetched`)
+  }
+  // A schema that applies itself to the value it is applied to would never come to an end.
+  const chain = new Set<JsonObject | boolean | undefined>()
+  let at: JsonObject | boolean | undefined = schema
+  while (typeof at === 'object' && typeof at.$ref === 'string') {
+    if (chain.has(at)) throw wrong(path, '$ref leads back to itself')
+    chain.add(at)
+    at = references.follow(at, at.$ref)
+  }
+}
+
+function wrong(path: string, what: string): TypeError {
+  return new TypeError(`JSON Schema, at ${path}: ${what}`)
+}
