@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe } from './demo/losses.ts'
-import { rows } from './demo/rows.ts'
+import { packages, rows } from './demo/rows.ts'
 import type { Row } from './demo/rows.ts'
 import { collectLosses, commandFor, runOverHttp } from './demo/running.ts'
 import { toHeading, toLines } from './demo/table.ts'
@@ -16,10 +16,9 @@ import { createLibrary } from './library/library.ts'
 
 const columns: readonly Column[] = [
   ['revision', 10],
-  ['over', 5],
-  ['client, and what was agreed', 22],
-  ['what was called, and what came back', 44],
-  ['what was lost in projection, and why', 30],
+  ['client → agreed', 20],
+  ['what was called → what came back', 48],
+  ['lost in projection, and why', 36],
 ]
 
 const folder = mkdtempSync(join(tmpdir(), 'library-demo-'))
@@ -30,7 +29,8 @@ const started = Date.now()
 const overHttp = await runOverHttp(file)
 let wrong = 0
 
-console.log(`The library runs on ${overHttp.url.href}, and as a child process for each client over stdio.\n`)
+console.log(`The library runs on ${overHttp.url.href}, and as a child process for each client over stdio.`)
+console.log(`${packages.join(' and ')} are the official clients; a raw one stands in where they lack a transport.\n`)
 console.log(toHeading(columns))
 try {
   for (const row of rows) console.log(await visitAs(row))
@@ -67,9 +67,8 @@ async function visitAs(row: Row): Promise<string> {
   if (agreed !== revision) wrong++
   wrong += steps.filter(({ failed }) => failed).length + lost.wrong
   return `${toLines(columns, [
-    [revision],
-    [transport],
-    [client, `agreed: ${agreed}${agreed === revision ? '' : ' (WRONG)'}`],
+    [revision, `over ${transport}`],
+    [client, `→ ${agreed}${agreed === revision ? '' : ' (WRONG)'}`],
     steps.map(({ called, came }) => `${called} → ${came}`),
     lost.entries,
   ])}\n`

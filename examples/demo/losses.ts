@@ -1,11 +1,11 @@
 import type { Loss } from '../../src/index.ts'
 
-/** Why a rule of projection exists, for those that the library meets. */
+/** What became of something, and why: by the rule of projection, for those rules that the library meets. */
 const why: Readonly<Record<string, string>> = {
-  'structured-content-to-text': 'as text only: here structured content is unknown, or must be an object',
-  'link-to-text': 'as text: no resource links before 2025-06-18',
-  'field-dropped': 'left out: not defined in this revision',
-  'default-dropped': 'left out: forms have no defaults before 2025-11-25',
+  'structured-content-to-text': 'as text only, since here structured content is not known or must be an object',
+  'link-to-text': 'as text, since there are no resource links yet',
+  'field-dropped': 'left out, since not defined yet',
+  'default-dropped': 'left out, since forms have no defaults yet',
 }
 
 /** Losses as entries of the table, and how many of them are missing or should not be there. */
@@ -19,7 +19,7 @@ export function describe(
   const surplus = [...meaning].filter((rule) => !expected.includes(rule))
   const entries = rules.map((rule) => {
     const paths = [...new Set(losses.filter((loss) => loss.rule === rule).map(({ path, method }) => path ?? method))]
-    return `${rule}: ${paths.join(', ')} ${why[rule] ?? ''}`.trim()
+    return `${why[rule] ?? rule}: ${paths.join(', ')}`
   })
   return {
     entries: [

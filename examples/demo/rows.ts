@@ -20,8 +20,14 @@ const old: Expected = { structuredObjects: false, structuredLists: false, links:
 const middle: Expected = { structuredObjects: true, structuredLists: false, links: true, asks: true }
 const newest: Expected = { structuredObjects: true, structuredLists: true, links: true, asks: true }
 
-const v1 = named('@modelcontextprotocol/sdk')
-const v2 = named('@modelcontextprotocol/client')
+/** The official packages, each with the version that is installed. */
+export const packages: readonly [string, string] = [
+  named('@modelcontextprotocol/sdk'),
+  named('@modelcontextprotocol/client'),
+]
+
+const v1 = short(packages[0])
+const v2 = short(packages[1])
 
 function withV2(revision: string, transport: Row['transport'], expected: Expected, lost: readonly string[]): Row {
   const offered = offer(revision, revision !== '2026-07-28')
@@ -63,4 +69,8 @@ function named(name: string): string {
     readFileSync(new URL(`../../node_modules/${name}/package.json`, import.meta.url), 'utf8'),
   )
   return `${name} ${version}`
+}
+
+function short(name: string): string {
+  return name.replace('@modelcontextprotocol/', '')
 }

@@ -15,7 +15,7 @@ export function toLines(columns: readonly Column[], cells: readonly (readonly st
 
 export function toHeading(columns: readonly Column[]): string {
   return [columns.map(([heading, width]) => heading.padEnd(width)), columns.map(([, width]) => '─'.repeat(width))]
-    .map((cells) => cells.join('  '))
+    .map((cells) => cells.join('  ').trimEnd())
     .join('\n')
 }
 

@@ -27,8 +27,8 @@ export async function visit(visitor: Visitor, library: Library, reader: string, 
     try {
       steps.push({ called, came: await run(), failed: false })
     } catch (error) {
-      const [reason = ''] = (error instanceof Error ? error.message : String(error)).split('\n\n')
-      steps.push({ called, came: `FAILED: ${reason}`, failed: true })
+      const reason = error instanceof Error ? error.message : String(error)
+      steps.push({ called, came: `FAILED: ${reason.replace(/\s+/g, ' ')}`, failed: true })
     }
   }
   const call = async (name: string, args: Record<string, unknown>, onProgress?: (progress: number) => void) =>

@@ -104,8 +104,8 @@ export function createTools(library: Library): ToolValue[] {
       async ({ pace }, ctx) => {
         const shelves = library.shelves()
         for (const [index, { language, books }] of shelves.entries()) {
-          await sleep(pace, undefined, { signal: ctx.signal })
           ctx.progress(index + 1, shelves.length, `${language}: ${books} books`)
+          await sleep(pace, undefined, { signal: ctx.signal })
         }
         const total = (count: (each: (typeof shelves)[number]) => number): number =>
           shelves.reduce((sum, each) => sum + count(each), 0)

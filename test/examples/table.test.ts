@@ -16,5 +16,5 @@ test('wraps between words, indents what goes on and cuts what is too long', () =
 })
 
 test('puts headings over rules of the same width', () => {
-  assert.equal(toHeading(columns), 'who    what    \n─────  ────────')
+  assert.equal(toHeading(columns), 'who    what\n─────  ────────')
 })
