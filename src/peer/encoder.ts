@@ -4,7 +4,7 @@ import { toWire } from '../codec/refuse.ts'
 import type { JsonObject } from '../model/json.ts'
 import type { Notification } from '../model/notification.ts'
 import { isRefusal, Refusal } from '../model/refusal.ts'
-import { errorText, resultText, type RequestId } from '../wire/envelope.ts'
+import { errorText, resultText, type RequestId, type RpcError } from '../wire/envelope.ts'
 import type { Answer, PeerOptions } from './peer.ts'
 
 /** The way back: results, refusals and notifications of the model as text of one revision. */
@@ -71,7 +71,7 @@ export function createEncoder(options: PeerOptions): Encoder {
     if (refusal.cause !== undefined) options.logger.error('a call was refused', { kind: refusal.kind, error: refusal.cause })
     const wire = toWire(refusal, codec, options.refusals, method)
     const retryAfter = refusal.retryAfter
-    if (!wire.result || id === undefined) return { text: errorText(id, wire.error ?? internal), status: wire.status, retryAfter }
+    if (!wire.result || id === undefined) return { text: errorIn(codec, id, wire.error ?? internal), status: wire.status, retryAfter }
     return { text: resultText(id, JSON.stringify(signed(wire.result, codec))), status: wire.status, retryAfter }
   }
 
@@ -90,6 +90,12 @@ export function createEncoder(options: PeerOptions): Encoder {
       )
     },
   }
+}
+
+/** An error that answers something unreadable: its id is left out where the revision has that, else it is null. */
+function errorIn(codec: Codec, id: RequestId | undefined, error: RpcError): string {
+  if (id !== undefined || !codec.features.has('error.withoutId')) return errorText(id, error)
+  return `{"jsonrpc":"2.0","error":${JSON.stringify(error)}}`
 }
 
 /** @throws Refusal `Unserializable` in place of what JSON throws */

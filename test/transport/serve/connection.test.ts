@@ -63,7 +63,7 @@ test('what cannot be read is answered', async () => {
     c.link.send(text)
     const answer = await c.until(() => c.heard.pop() as Heard | undefined)
     assert.equal(answer.error?.code, code, String(text))
-    assert.equal(answer.id, null)
+    assert.equal(answer.id, undefined)
   }
   c.link.send({ jsonrpc: '1.0', id: 8, method: 'ping' })
   assert.equal((await c.answer(8)).error?.code, -32600)

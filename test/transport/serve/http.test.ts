@@ -66,7 +66,7 @@ for (const [name, open] of doors) {
       await response.done
       assert.equal(response.status, 400, body)
       assert.equal(messages(response)[0]?.error?.code, code, body)
-      assert.equal(messages(response)[0]?.id, null)
+      assert.equal(messages(response)[0]?.id, undefined)
     }
     await door.close()
   })
