@@ -29,8 +29,8 @@ function open(options: MemoryOptions = {}, revisions?: readonly string[]) {
     link,
     heard,
     until,
-    answers: (id: string | number | null) => single().filter((m) => m.id === id && (m.result || m.error)),
-    answer: (id: string | number | null) => until(() => single().find((m) => m.id === id && (m.result || m.error))),
+    answers: (id: string | number | null) => single().filter((m) => (m.id ?? null) === id && (m.result || m.error)),
+    answer: (id: string | number | null) => until(() => single().find((m) => (m.id ?? null) === id && (m.result || m.error))),
     async handshake(revision: string, capabilities = {}) {
       link.send(initialize('init', revision, capabilities))
       await until(() => single().find((m) => m.id === 'init'))
