@@ -4,17 +4,12 @@
  */
 export { createServer } from './defaults.ts'
 export type { SpeakOptions, StateOptions } from './defaults.ts'
-export { connectInMemory, fetchHandler, nodeHandler, serveHttp, serveStdio } from './doors.ts'
-export type {
-  ConnectOptions,
-  FetchHandler,
-  HttpDoorOptions,
-  HttpServer,
-  MemoryLink,
-  NodeHandler,
-  ServeHttpOptions,
-  StdioDoorOptions,
-} from './doors.ts'
+export { fetchHandler, nodeHandler, serveHttp } from './http.ts'
+export type { FetchHandler, HttpDoorOptions, HttpServer, NodeHandler, ServeHttpOptions } from './http.ts'
+export { connectInMemory } from './memory.ts'
+export type { ConnectOptions, MemoryLink } from './memory.ts'
+export { serveStdio } from './stdio.ts'
+export type { StdioDoorOptions } from './stdio.ts'
 
 export { prompt } from './server/prompt.ts'
 export type { PromptArguments, PromptConfig, PromptInput, PromptValue, Prompted } from './server/prompt.ts'

@@ -6,7 +6,34 @@ import { entries } from '../../tools/entries.ts'
 
 /** What users can import, by subpath. A line is added or removed here on purpose only. */
 const offered: Readonly<Record<string, readonly string[]>> = {
-  '.': [],
+  '.': [
+    'Refusal',
+    'ToolError',
+    'UrlElicitationRequired',
+    'connectInMemory',
+    'createCodecs',
+    'createServer',
+    'fetchHandler',
+    'form',
+    'inputRequired',
+    'isRefusal',
+    'isToolError',
+    'memoryStore',
+    'nodeHandler',
+    'prompt',
+    'resource',
+    'result',
+    'serveHttp',
+    'serveStdio',
+    'template',
+    'tool',
+  ],
+  './http': ['fetchHandler', 'nodeHandler', 'serveHttp'],
+  './memory': ['connectInMemory'],
+  './refusals': ['Refusal', 'dataOf', 'fromWire', 'isRefusal', 'messageOf', 'neverSent', 'refusals', 'toWire'],
+  './schema': ['compileInput', 'compileOutput', 'form', 'issuesText', 'useJsonSchemaEngine'],
+  './stdio': ['serveStdio'],
+  './testing': ['playTranscript', 'testClient'],
 }
 
 const sourceOf = (code: string): string => code.replace('./dist/', 'src/').replace(/\.js$/, '.ts')

@@ -2,7 +2,6 @@ import { peerFor, portsFor, type SpeakOptions } from './defaults.ts'
 import type { Served } from './model/served.ts'
 import { fetchHandler as fetchPeer, type FetchHandler } from './transport/serve/fetch.ts'
 import type { HttpOptions } from './transport/serve/http-types.ts'
-import { connectInMemory as connectPeer, type MemoryLink, type MemoryOptions } from './transport/serve/memory.ts'
 import {
   nodeHandler as nodePeer,
   serveHttp as listenPeer,
@@ -10,13 +9,12 @@ import {
   type NodeHandler,
   type ServeHttpOptions as ListenOptions,
 } from './transport/serve/node.ts'
-import { serveStdio as servePeer, type StdioOptions } from './transport/serve/stdio.ts'
 
 /** What an HTTP door can be told. Clock, randomness, seal and store are those of the server behind it. */
 export type HttpDoorOptions = SpeakOptions & Omit<HttpOptions, 'clock' | 'random' | 'seal' | 'store'>
+
+/** What an HTTP door can be told that opens a port of its own. */
 export type ServeHttpOptions = SpeakOptions & Omit<ListenOptions, 'clock' | 'random' | 'seal' | 'store'>
-export type StdioDoorOptions = SpeakOptions & StdioOptions
-export type ConnectOptions = SpeakOptions & MemoryOptions
 
 /**
  * Listens on `host` (default 127.0.0.1) and `port` (default any) and serves every revision on `/mcp`.
@@ -36,16 +34,4 @@ export function fetchHandler(served: Served, options: HttpDoorOptions = {}): Fet
   return fetchPeer(peerFor(served, options), { ...options, ...portsFor(served, options.logger) })
 }
 
-/** Serves standard input and output, every revision in one process. Resolves once the input has ended and all is answered. */
-export async function serveStdio(served: Served, options: StdioDoorOptions = {}): Promise<void> {
-  const { logger } = portsFor(served, options.logger)
-  await servePeer(peerFor(served, options), { ...options, logger }).closed
-}
-
-/** Connects to a served value within the process; text crosses, as on any other wire. */
-export function connectInMemory(served: Served, options: ConnectOptions = {}): MemoryLink {
-  const { logger } = portsFor(served, options.logger)
-  return connectPeer(peerFor(served, options), { ...options, logger })
-}
-
-export type { FetchHandler, HttpServer, MemoryLink, NodeHandler }
+export type { FetchHandler, HttpServer, NodeHandler }
