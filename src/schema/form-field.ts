@@ -1,7 +1,7 @@
 import { isObject } from '../model/json.ts'
 import type { Json, JsonObject } from '../model/json.ts'
 
-const formats = ['email', 'uri', 'date', 'date-time']
+const formats: readonly unknown[] = ['email', 'uri', 'date', 'date-time']
 const always = ['title', 'description', 'default']
 
 /**
@@ -24,7 +24,7 @@ function primitive(schema: JsonObject): JsonObject | undefined {
       return pick(schema, ['type', ...always])
     case 'string': {
       const field = pick(schema, ['type', ...always, 'minLength', 'maxLength'])
-      return formats.includes(String(schema.format)) ? { ...field, format: schema.format } : field
+      return formats.includes(schema.format) ? { ...field, format: schema.format } : field
     }
     case 'number':
       return pick(schema, ['type', ...always, 'minimum', 'maximum'])

@@ -22,9 +22,7 @@ export function headerPlan(
 ): { readonly plan: HeaderPlan | undefined } | { readonly invalid: string } {
   const params: Param[] = []
   const invalid =
-    inputSchema[annotation] === undefined
-      ? visit(inputSchema, [], true, params)
-      : `${annotation} is not on a property`
+    inputSchema[annotation] === undefined ? visit(inputSchema, [], true, params) : `${annotation} is not on a property`
   if (invalid !== undefined) return { invalid }
   return { plan: params.length > 0 ? { params } : undefined }
 }
@@ -45,7 +43,9 @@ function visit(schema: JsonObject, path: readonly string[], reached: boolean, pa
 function add(schema: JsonObject, path: readonly string[], reached: boolean, params: Param[]): string | undefined {
   const header = schema[annotation]
   if (header === undefined) return undefined
-  const wrong = reached ? addReached(schema, header, path, params) : `${annotation} is not reached through properties alone`
+  const wrong = reached
+    ? addReached(schema, header, path, params)
+    : `${annotation} is not reached through properties alone`
   return wrong && `${wrong}, at ${JSON.stringify(path)}`
 }
 

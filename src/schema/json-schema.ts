@@ -47,7 +47,9 @@ function mustEnd(run: () => unknown): void {
   try {
     run()
   } catch (cause) {
-    throw new TypeError('This JSON Schema cannot be applied to a value; does it refer to itself without end?', { cause })
+    throw new TypeError('This JSON Schema cannot be applied to a value; does it refer to itself without end?', {
+      cause,
+    })
   }
 }
 
@@ -58,7 +60,10 @@ function toIssues(errors: readonly TLocalizedValidationError[]): Issue[] {
 }
 
 function toIssue(error: TLocalizedValidationError): Issue | Issue[] {
-  const steps = error.instancePath.split('/').slice(1).map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
+  const steps = error.instancePath
+    .split('/')
+    .slice(1)
+    .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
   const here = (message: string): Issue => ({ path: pathText(steps), message })
   const at = (name: PropertyKey, message: string): Issue => ({ path: pathText([...steps, name]), message })
   switch (error.keyword) {

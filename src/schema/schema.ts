@@ -7,7 +7,13 @@ import { compileJsonSchema } from './json-schema.ts'
 import { withObjectRoot } from './object-root.ts'
 import { isStandardSchema } from './standard.ts'
 import type {
-  AnySchema, InferArguments, InferInput, InferOutput, InferStructured, StandardResult, StandardSchema,
+  AnySchema,
+  InferArguments,
+  InferInput,
+  InferOutput,
+  InferStructured,
+  StandardResult,
+  StandardSchema,
 } from './standard.ts'
 
 export { issuesText }
@@ -67,7 +73,9 @@ function describe(schema: unknown, side: 'input' | 'output'): JsonObject {
     return jsonSchema[side]({ target: 'draft-2020-12' }) as JsonObject
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause)
-    throw new TypeError(`This schema of ${vendor} cannot be said in JSON Schema (${reason}); give one by hand`, { cause })
+    throw new TypeError(`This schema of ${vendor} cannot be said in JSON Schema (${reason}); give one by hand`, {
+      cause,
+    })
   }
 }
 

@@ -35,17 +35,24 @@ export interface StandardConverter {
 export type AnySchema = StandardSchema | JsonObject
 
 type Before<S> = S extends { readonly '~standard': { readonly types?: infer T } }
-  ? NonNullable<T> extends { readonly input: infer Input } ? Input : unknown
+  ? NonNullable<T> extends { readonly input: infer Input }
+    ? Input
+    : unknown
   : unknown
 type After<S> = S extends { readonly '~standard': { readonly types?: infer T } }
-  ? NonNullable<T> extends { readonly output: infer Output } ? Output : unknown
+  ? NonNullable<T> extends { readonly output: infer Output }
+    ? Output
+    : unknown
   : unknown
 
 /** What a handler is given for its input schema `S`: arguments that were checked, and transformed where `S` does so. */
 export type InferInput<S> = S extends StandardSchema ? After<S> : S extends JsonObject ? JsonObject : unknown
 
+/** Any value. Unlike `unknown` it leaves the other members of a union in place, so that literals in it keep their types. */
+type Anything = {} | null | undefined
+
 /** What a handler may return for its output schema `S`, before that checks and transforms it. */
-export type InferOutput<S> = S extends StandardSchema ? Before<S> : unknown
+export type InferOutput<S> = S extends StandardSchema ? Before<S> & Anything : Anything
 
 /** What a caller passes for an input schema `S`. */
 export type InferArguments<S> = S extends StandardSchema ? Before<S> : S extends JsonObject ? JsonObject : unknown

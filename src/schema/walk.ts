@@ -11,8 +11,18 @@ export interface Subschema {
 
 /** Keywords whose value is a schema. `items` may hold a list before 2020-12. */
 const single = [
-  'additionalItems', 'additionalProperties', 'contains', 'contentSchema', 'else', 'if', 'items', 'not',
-  'propertyNames', 'then', 'unevaluatedItems', 'unevaluatedProperties',
+  'additionalItems',
+  'additionalProperties',
+  'contains',
+  'contentSchema',
+  'else',
+  'if',
+  'items',
+  'not',
+  'propertyNames',
+  'then',
+  'unevaluatedItems',
+  'unevaluatedProperties',
 ]
 /** Keywords whose value is a list of schemas. */
 const lists = ['allOf', 'anyOf', 'items', 'oneOf', 'prefixItems']

@@ -28,7 +28,12 @@ export interface RpcError {
 /** A response carries either a result or an error; only an error may come without an id. */
 export type ResponseMessage =
   | { readonly kind: 'response'; readonly id: RequestId; readonly result: JsonObject; readonly error?: undefined }
-  | { readonly kind: 'response'; readonly id: RequestId | undefined; readonly result?: undefined; readonly error: RpcError }
+  | {
+      readonly kind: 'response'
+      readonly id: RequestId | undefined
+      readonly result?: undefined
+      readonly error: RpcError
+    }
 
 export type Message = RequestMessage | NotificationMessage | ResponseMessage
 

@@ -59,6 +59,9 @@ function parts(text: string, separator: string): string[] {
 function nameAndValue(parameter: string): [name: string, value: string] {
   const equals = parameter.indexOf('=')
   if (equals === -1) return [parameter.toLowerCase(), '']
-  const value = parameter.slice(equals + 1).trim().toLowerCase()
+  const value = parameter
+    .slice(equals + 1)
+    .trim()
+    .toLowerCase()
   return [parameter.slice(0, equals).trim().toLowerCase(), value.replace(/^"(.*)"$/, '$1')]
 }

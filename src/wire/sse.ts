@@ -25,7 +25,10 @@ export function sseComment(text: string): string {
 
 function prefixed(prefix: string, text: string): string {
   if (!text.includes('\n') && !text.includes('\r')) return `${prefix}${text}\n`
-  return text.split(/\r\n|\r|\n/).map((line) => `${prefix}${line}\n`).join('')
+  return text
+    .split(/\r\n|\r|\n/)
+    .map((line) => `${prefix}${line}\n`)
+    .join('')
 }
 
 function oneLine(text: string): string {

@@ -107,19 +107,18 @@ function checkValues(check: Check): void {
   })
 
   check('of many who put the absent at once, one succeeds', async ({ store, other = store }, key) => {
-    const stores = [store, other]
-    const attempts = Array.from({ length: 20 }, (_, at) => stores[at % 2]?.put(key, String(at), { ifVersion: 0 }))
-    const versions = (await Promise.all(attempts)).filter((version) => version !== undefined)
+    const put = (at: number): Promise<number | undefined> =>
+      (at % 2 ? store : other).put(key, String(at), { ifVersion: 0 })
+    const versions = (await Promise.all(range(20).map(put))).filter((version) => version !== undefined)
     assert.equal(versions.length, 1)
     assert.equal((await other.get(key))?.version, versions[0])
   })
 
   check('of many who replace one version at once, one succeeds', async ({ store, other = store }, key) => {
     const version = (await store.put(key, 'old')) ?? assert.fail()
-    const stores = [store, other]
-    const attempts = Array.from({ length: 20 }, (_, at) =>
-      stores[at % 2]?.put(key, String(at), { ifVersion: version }))
-    assert.equal((await Promise.all(attempts)).filter((next) => next !== undefined).length, 1)
+    const put = (at: number): Promise<number | undefined> =>
+      (at % 2 ? store : other).put(key, String(at), { ifVersion: version })
+    assert.equal((await Promise.all(range(20).map(put))).filter((next) => next !== undefined).length, 1)
   })
 }
 
@@ -164,7 +163,11 @@ function checkLogs(check: Check): void {
     assert.equal(await store.append(key, 'b', options), 2)
     assert.equal(await store.append(key, 'c', options), 3)
     assert.deepEqual(await store.read(key, 1), {
-      entries: [{ sequence: 2, value: 'b' }, { sequence: 3, value: 'c' }], evictedThrough: 0,
+      entries: [
+        { sequence: 2, value: 'b' },
+        { sequence: 3, value: 'c' },
+      ],
+      evictedThrough: 0,
     })
     assert.deepEqual(await store.read(key, 3), { entries: [], evictedThrough: 0 })
   })
@@ -180,14 +183,19 @@ function checkLogs(check: Check): void {
   })
 
   check('appends at once lose nothing and share no number', async ({ store, other = store, now }, key) => {
-    const stores = [store, other]
     const options = { maxEntries: 100, expiresAt: now() + 60_000 }
-    const sequences = await Promise.all(Array.from({ length: 20 }, (_, at) =>
-      stores[at % 2]?.append(key, String(at), options)))
-    const upTo20 = Array.from({ length: 20 }, (_, at) => at + 1)
-    assert.deepEqual(sequences.toSorted((one, two) => Number(one) - Number(two)), upTo20)
+    const append = (at: number): Promise<number> => (at % 2 ? store : other).append(key, String(at), options)
+    const sequences = await Promise.all(range(20).map(append))
+    const upTo20 = range(20).map((at) => at + 1)
+    assert.deepEqual(
+      sequences.toSorted((one, two) => one - two),
+      upTo20,
+    )
     const { entries } = await other.read(key, 0)
-    assert.deepEqual(entries.map((entry) => entry.sequence), upTo20)
+    assert.deepEqual(
+      entries.map((entry) => entry.sequence),
+      upTo20,
+    )
     assert.deepEqual(new Set(entries.map((entry) => entry.value)), new Set(upTo20.map((at) => String(at - 1))))
   })
 
@@ -239,6 +247,10 @@ function checkBus(check: Check): void {
   check('publishing to nobody is no error', async ({ store }, channel) => {
     await store.publish(channel, 'a')
   })
+}
+
+function range(length: number): number[] {
+  return Array.from({ length }, (_, at) => at)
 }
 
 /** Waits up to five seconds for `condition`; the assertion that follows says what is wrong. */

@@ -86,22 +86,28 @@ function runAlone(script: string): string {
 }
 
 test('a listener that throws takes nothing from the others, and is not silenced', () => {
-  assert.equal(runAlone(`
+  assert.equal(
+    runAlone(`
     import { memoryStore } from './src/store/memory.ts'
     process.on('uncaughtException', (error) => console.log('uncaught', error.message))
     const store = memoryStore()
     await store.subscribe('c', () => { throw new Error('mine') })
     await store.subscribe('c', (message) => console.log('heard', message))
     await store.publish('c', 'a')
-  `), 'uncaught mine\nheard a\n')
+  `),
+    'uncaught mine\nheard a\n',
+  )
 })
 
 test('it keeps no process alive', () => {
-  assert.equal(runAlone(`
+  assert.equal(
+    runAlone(`
     import { memoryStore } from './src/store/memory.ts'
     const store = memoryStore()
     await store.put('a', 'b', { expiresAt: Date.now() + 3600_000 })
     await store.subscribe('c', () => {})
     console.log('over')
-  `), 'over\n')
+  `),
+    'over\n',
+  )
 })

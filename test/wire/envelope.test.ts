@@ -7,10 +7,15 @@ const request = { jsonrpc: '2.0', id: 8, method: 'tools/list' }
 
 test('a request, a notification and both responses are read', () => {
   assert.deepEqual(readMessage({ ...request, params: { a: 1 } }), {
-    kind: 'request', id: 8, method: 'tools/list', params: { a: 1 },
+    kind: 'request',
+    id: 8,
+    method: 'tools/list',
+    params: { a: 1 },
   })
   assert.deepEqual(readMessage({ jsonrpc: '2.0', method: 'notifications/x' }), {
-    kind: 'notification', method: 'notifications/x', params: undefined,
+    kind: 'notification',
+    method: 'notifications/x',
+    params: undefined,
   })
   assert.deepEqual(readMessage({ jsonrpc: '2.0', id: 'a', result: {} }), { kind: 'response', id: 'a', result: {} })
   const error = { code: -32603, message: 'no', data: { a: 1 } }
@@ -82,9 +87,11 @@ test('members are never inherited', () => {
 })
 
 test('reading never throws', () => {
-  fc.assert(fc.property(fc.anything({ withNullPrototype: true }), (value) => {
-    assert.ok(['request', 'notification', 'response', 'refused'].includes(readMessage(value).kind))
-  }))
+  fc.assert(
+    fc.property(fc.anything({ withNullPrototype: true }), (value) => {
+      assert.ok(['request', 'notification', 'response', 'refused'].includes(readMessage(value).kind))
+    }),
+  )
 })
 
 const ids = fc.oneof(fc.string({ unit: 'binary' }), fc.maxSafeInteger())
@@ -92,17 +99,23 @@ const objects = fc.dictionary(fc.string(), fc.jsonValue(), { noNullPrototype: tr
 
 test('what is written is read back', () => {
   const jsonOf = (value: object): unknown => JSON.parse(JSON.stringify(value))
-  fc.assert(fc.property(ids, fc.string(), objects, (id, name, params) => {
-    const method = `m/${name}`
-    const asked = readMessage(JSON.parse(requestText(id, method, params)))
-    assert.deepEqual(asked, { kind: 'request', id: same(id), method, params: jsonOf(params) })
-    const told = readMessage(JSON.parse(notificationText(method, params)))
-    assert.deepEqual(told, { kind: 'notification', method, params: jsonOf(params) })
-    const answered = readMessage(JSON.parse(resultText(id, JSON.stringify(params))))
-    assert.deepEqual(answered, { kind: 'response', id: same(id), result: jsonOf(params) })
-    const failed = readMessage(JSON.parse(errorText(id, { code: -1, message: name, data: params })))
-    assert.deepEqual(failed, { kind: 'response', id: same(id), error: { code: -1, message: name, data: jsonOf(params) } })
-  }))
+  fc.assert(
+    fc.property(ids, fc.string(), objects, (id, name, params) => {
+      const method = `m/${name}`
+      const asked = readMessage(JSON.parse(requestText(id, method, params)))
+      assert.deepEqual(asked, { kind: 'request', id: same(id), method, params: jsonOf(params) })
+      const told = readMessage(JSON.parse(notificationText(method, params)))
+      assert.deepEqual(told, { kind: 'notification', method, params: jsonOf(params) })
+      const answered = readMessage(JSON.parse(resultText(id, JSON.stringify(params))))
+      assert.deepEqual(answered, { kind: 'response', id: same(id), result: jsonOf(params) })
+      const failed = readMessage(JSON.parse(errorText(id, { code: -1, message: name, data: params })))
+      assert.deepEqual(failed, {
+        kind: 'response',
+        id: same(id),
+        error: { code: -1, message: name, data: jsonOf(params) },
+      })
+    }),
+  )
   // JSON text has no negative zero that an id could keep.
   function same(id: string | number): string | number {
     return id === 0 ? 0 : id
@@ -112,6 +125,8 @@ test('what is written is read back', () => {
 test('absent parts leave no trace in the text', () => {
   assert.equal(requestText(1, 'ping', undefined), '{"jsonrpc":"2.0","id":1,"method":"ping"}')
   assert.equal(notificationText('a/b', undefined), '{"jsonrpc":"2.0","method":"a/b"}')
-  assert.equal(errorText(undefined, { code: -32700, message: 'm' }),
-    '{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"m"}}')
+  assert.equal(
+    errorText(undefined, { code: -32700, message: 'm' }),
+    '{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"m"}}',
+  )
 })

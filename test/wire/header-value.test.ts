@@ -4,14 +4,20 @@ import fc from 'fast-check'
 import { decodeHeaderValue, encodeHeaderValue } from '../../src/wire/header-value.ts'
 
 test('any text survives, as a header that HTTP can carry', () => {
-  const strings = fc.oneof(fc.string(), fc.string({ unit: 'binary' }), fc.string().map((text) => `=?base64?${text}?=`))
-  fc.assert(fc.property(strings, (value) => {
-    const header = encodeHeaderValue(value)
-    assert.match(header, /^[ -~]*$/)
-    assert.equal(header, header.trim())
-    assert.equal(decodeHeaderValue(header), value)
-    assert.equal(decodeHeaderValue(` \t${header}\t `), value)
-  }))
+  const strings = fc.oneof(
+    fc.string(),
+    fc.string({ unit: 'binary' }),
+    fc.string().map((text) => `=?base64?${text}?=`),
+  )
+  fc.assert(
+    fc.property(strings, (value) => {
+      const header = encodeHeaderValue(value)
+      assert.match(header, /^[ -~]*$/)
+      assert.equal(header, header.trim())
+      assert.equal(decodeHeaderValue(header), value)
+      assert.equal(decodeHeaderValue(` \t${header}\t `), value)
+    }),
+  )
 })
 
 for (const [text, header] of [

@@ -13,28 +13,34 @@ function kindOf(input: Uint8Array | string, caps: Partial<Caps> = {}): string {
 
 test('agrees with JSON.parse on every JSON text without duplicate keys', () => {
   const spaces = fc.constantFrom('', ' ', '\n\t', '\r\n')
-  fc.assert(fc.property(fc.json({ maxDepth: 8, stringUnit: 'binary' }), spaces, fc.nat(3), (json, around, indent) => {
-    const text = around + JSON.stringify(JSON.parse(json), null, indent) + around
-    for (const input of [text, bytesOf(text)]) {
-      const parsed = parseJson(input, defaultCaps)
-      assert.equal(parsed.refusal, undefined)
-      assert.equal(JSON.stringify(parsed.value), JSON.stringify(JSON.parse(text)))
-    }
-  }), { numRuns: 300 })
+  fc.assert(
+    fc.property(fc.json({ maxDepth: 8, stringUnit: 'binary' }), spaces, fc.nat(3), (json, around, indent) => {
+      const text = around + JSON.stringify(JSON.parse(json), null, indent) + around
+      for (const input of [text, bytesOf(text)]) {
+        const parsed = parseJson(input, defaultCaps)
+        assert.equal(parsed.refusal, undefined)
+        assert.equal(JSON.stringify(parsed.value), JSON.stringify(JSON.parse(text)))
+      }
+    }),
+    { numRuns: 300 },
+  )
 })
 
 test('agrees with JSON.parse on which texts are JSON', () => {
   const pieces = fc.constantFrom('{', '}', '[', ']', ':', ',', '"', '\\', '"a"', '"b"', '1', 'null', ' ', '\\"', 'e')
-  fc.assert(fc.property(fc.array(pieces, { maxLength: 12 }), (parts) => {
-    const text = parts.join('')
-    let valid = true
-    try {
-      JSON.parse(text)
-    } catch {
-      valid = false
-    }
-    assert.equal(kindOf(text) === 'ParseError', !valid)
-  }), { numRuns: 3000 })
+  fc.assert(
+    fc.property(fc.array(pieces, { maxLength: 12 }), (parts) => {
+      const text = parts.join('')
+      let valid = true
+      try {
+        JSON.parse(text)
+      } catch {
+        valid = false
+      }
+      assert.equal(kindOf(text) === 'ParseError', !valid)
+    }),
+    { numRuns: 3000 },
+  )
 })
 
 for (const [name, text] of [
@@ -88,14 +94,16 @@ test('keys are compared as decoded', () => {
 
 test('any key repeated at a guarded depth is found', () => {
   const members = fc.dictionary(fc.string({ unit: 'binary' }), fc.jsonValue({ maxDepth: 2 }), { minKeys: 1 })
-  fc.assert(fc.property(members, fc.nat(2), (object, wrapped) => {
-    const text = JSON.stringify(object)
-    const key = JSON.stringify(Object.keys(object)[0])
-    const repeated = `${text.slice(0, -1)},${key}:0}`
-    const wrap = (inner: string): string => '{"w":'.repeat(wrapped) + inner + '}'.repeat(wrapped)
-    assert.equal(kindOf(wrap(text)), 'read')
-    assert.equal(kindOf(wrap(repeated)), 'InvalidRequest')
-  }))
+  fc.assert(
+    fc.property(members, fc.nat(2), (object, wrapped) => {
+      const text = JSON.stringify(object)
+      const key = JSON.stringify(Object.keys(object)[0])
+      const repeated = `${text.slice(0, -1)},${key}:0}`
+      const wrap = (inner: string): string => '{"w":'.repeat(wrapped) + inner + '}'.repeat(wrapped)
+      assert.equal(kindOf(wrap(text)), 'read')
+      assert.equal(kindOf(wrap(repeated)), 'InvalidRequest')
+    }),
+  )
 })
 
 test('__proto__ stays a plain member', () => {

@@ -26,17 +26,24 @@ test('other line separators are text', () => {
 test('lines do not depend on how the bytes were cut', () => {
   const lines = fc.array(fc.string({ unit: 'binary' }).map((text) => `x${text.replaceAll(/[\r\n]/g, '')}`))
   const ends = fc.constantFrom('\n', '\r\n')
-  fc.assert(fc.property(lines, ends, fc.integer({ min: 1, max: 7 }), (texts, end, size) => {
-    const bytes = Buffer.from(texts.map((text) => text + end).join(''))
-    const chunks = Array.from({ length: Math.ceil(bytes.length / size) }, (_, at) =>
-      bytes.subarray(at * size, (at + 1) * size))
-    assert.deepEqual(split(chunks), texts)
-  }))
+  fc.assert(
+    fc.property(lines, ends, fc.integer({ min: 1, max: 7 }), (texts, end, size) => {
+      const bytes = Buffer.from(texts.map((text) => text + end).join(''))
+      const chunks = Array.from({ length: Math.ceil(bytes.length / size) }, (_, at) =>
+        bytes.subarray(at * size, (at + 1) * size),
+      )
+      assert.deepEqual(split(chunks), texts)
+    }),
+  )
 })
 
 test('bytes that are not UTF-8 arrive as they came', () => {
   const lines: Uint8Array[] = []
-  const splitter = createLineSplitter({ maxBytes: 9, onLine: (line) => lines.push(line.slice()), onOverflow: assert.fail })
+  const splitter = createLineSplitter({
+    maxBytes: 9,
+    onLine: (line) => lines.push(line.slice()),
+    onOverflow: assert.fail,
+  })
   splitter.push(Uint8Array.from([0x22, 0xff]))
   splitter.push(Uint8Array.from([0xfe, 0x22, 10]))
   assert.deepEqual(lines, [Uint8Array.from([0x22, 0xff, 0xfe, 0x22])])
@@ -71,7 +78,9 @@ test('a long line in tiny pieces takes time linear in its length', () => {
   const started = performance.now()
   const lengths: number[] = []
   const splitter = createLineSplitter({
-    maxBytes: 1_000_000, onLine: (line) => lengths.push(line.length), onOverflow: assert.fail,
+    maxBytes: 1_000_000,
+    onLine: (line) => lengths.push(line.length),
+    onOverflow: assert.fail,
   })
   for (let count = 0; count < 1_000_000; count++) splitter.push(piece)
   splitter.end()

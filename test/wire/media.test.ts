@@ -10,7 +10,8 @@ for (const type of [
   'application/json;charset="UTF-8"',
   'application/json ; charset = utf8',
   'application/json; profile="a;charset=latin1"',
-]) test(`JSON: ${type}`, () => assert.equal(isJsonMediaType(type), true))
+])
+  test(`JSON: ${type}`, () => assert.equal(isJsonMediaType(type), true))
 
 for (const type of [
   undefined,
@@ -22,7 +23,8 @@ for (const type of [
   'application/json; charset=utf-16',
   'application/json; charset=latin1; charset=utf-8',
   'application/json; charset',
-]) test(`not JSON: ${type}`, () => assert.equal(isJsonMediaType(type), false))
+])
+  test(`not JSON: ${type}`, () => assert.equal(isJsonMediaType(type), false))
 
 for (const [header, json, sse] of [
   [undefined, true, true],
@@ -49,8 +51,10 @@ for (const [header, json, sse] of [
 
 test('no header throws', () => {
   const text = fc.string({ unit: fc.constantFrom('a', '/', ',', ';', '"', '\\', '=', 'q', '0', '*', ' ') })
-  fc.assert(fc.property(text, (header) => {
-    accepts(header)
-    isJsonMediaType(header)
-  }))
+  fc.assert(
+    fc.property(text, (header) => {
+      accepts(header)
+      isJsonMediaType(header)
+    }),
+  )
 })

@@ -25,7 +25,8 @@ function decode(stream: string | Uint8Array, chunkSize = Infinity, maxBytes = 10
   return { ...seen, lastEventId: decoder.lastEventId }
 }
 
-const dataOf = (stream: string, chunkSize?: number): string[] => decode(stream, chunkSize).events.map((event) => event.data)
+const dataOf = (stream: string, chunkSize?: number): string[] =>
+  decode(stream, chunkSize).events.map((event) => event.data)
 
 test('an event is written as its fields and a blank line', () => {
   assert.equal(sseEvent('{}'), 'data: {}\n\n')
@@ -39,12 +40,19 @@ test('an event is written as its fields and a blank line', () => {
 test('what is written is read back, however it is cut', () => {
   const texts = fc.string({ unit: 'binary' })
   const line = texts.map((text) => text.replaceAll(/[\r\n\0]/g, ''))
-  fc.assert(fc.property(fc.array(fc.tuple(texts, line, line)), fc.integer({ min: 1, max: 9 }), (events, size) => {
-    const stream = events.map(([data, id, event]) => sseEvent(data, { id, event }) + sseComment('x')).join('')
-    assert.deepEqual(decode(stream, size).events, events.map(([data, id, event]) => ({
-      data: data.replaceAll(/\r\n|\r/g, '\n'), id, event: event || 'message',
-    })))
-  }))
+  fc.assert(
+    fc.property(fc.array(fc.tuple(texts, line, line)), fc.integer({ min: 1, max: 9 }), (events, size) => {
+      const stream = events.map(([data, id, event]) => sseEvent(data, { id, event }) + sseComment('x')).join('')
+      assert.deepEqual(
+        decode(stream, size).events,
+        events.map(([data, id, event]) => ({
+          data: data.replaceAll(/\r\n|\r/g, '\n'),
+          id,
+          event: event || 'message',
+        })),
+      )
+    }),
+  )
 })
 
 test('CR, LF and CRLF end a line, also across chunks', () => {
