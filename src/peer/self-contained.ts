@@ -10,6 +10,9 @@ import type { Dialect } from './answering.ts'
 import { checkRequest, serverFeatures } from './methods.ts'
 import type { PeerOptions, ReadHeader, SelfContainedScope } from './peer.ts'
 
+/** The request that a codec has apart from the others: whoever serves a revision answers it, whatever its params. */
+const introduces = 'server/discover'
+
 /**
  * Settles what a self-contained request is spoken in, or refuses it. The checks stand in the order in which they are
  * made: version header equals body, required `_meta`, version header there, revision served, `Mcp-Method`, `Mcp-Name`,
@@ -25,7 +28,7 @@ export function readDialect(request: RequestMessage, scope: SelfContainedScope, 
   if (header && header('mcp-protocol-version') === undefined) throw new Refusal('HeaderMismatch')
   const codec = served(said.version, options)
   if (header) checkRoutingHeaders(request, codec, header)
-  checkRequest(request, codec, serverFeatures(codec, scope.transport, options.served, principal))
+  if (request.method !== introduces) checkRequest(request, codec, serverFeatures(codec, scope.transport, options.served, principal))
   if (header) checkParamHeaders(request, header, scope, options)
   return {
     codec,
