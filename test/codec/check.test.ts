@@ -123,6 +123,5 @@ test('initialize needs a version, capabilities and a name', () => {
     { clientInfo: undefined },
     { clientInfo: 'c' },
   ]
-  for (const patch of bad)
-    assert.equal(check({ ...good, ...patch } as never), 'MalformedInitialize', JSON.stringify(patch))
+  for (const patch of bad) assert.equal(check({ ...good, ...patch }), 'MalformedInitialize', JSON.stringify(patch))
 })
