@@ -76,14 +76,10 @@ for (const codec of codecs.all) {
       if (!ask) continue
       for (const [definition, model] of samples) {
         if (ask.refuses(model)) continue
-        const message: { params: JsonObject } & object = {
-          jsonrpc: '2.0',
-          id: 1,
-          method,
-          params: ask.params.encode(model, ignore),
-        }
+        const params: JsonObject = ask.params.encode(model, ignore)
+        const message = { jsonrpc: '2.0', id: 1, method, params }
         assert.deepEqual(schema.faults(definition, message), [], JSON.stringify(message))
-        assert.equal(ask.check(message.params), undefined)
+        assert.equal(ask.check(params), undefined)
       }
     }
   })
