@@ -11,6 +11,7 @@ interface Subscription {
   readonly listener: (message: string) => void
 }
 
+/** A bus with nobody on it. */
 export function createBus(): Bus {
   const channels = new Map<string, Set<Subscription>>()
   return {

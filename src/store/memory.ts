@@ -1,9 +1,13 @@
 import type { Clock } from '../model/ports.ts'
 import { Refusal } from '../model/refusal.ts'
-import type { AppendOptions, LogPage, PutOptions, Store, Versioned } from '../model/store.ts'
+import type { AppendOptions, Eviction, Listed, ListOptions, PutOptions, Store, Versioned } from '../model/store.ts'
+import { StoreUnavailable } from '../model/store-unavailable.ts'
 import { createBus } from './bus.ts'
 import { createExpiringMap } from './expiring-map.ts'
+import { byBytes, createGroups, groupOf } from './groups.ts'
+import { createMemoryLog, type MemoryLog } from './memory-log.ts'
 
+/** How much a store in memory holds. */
 export interface MemoryStoreOptions {
   /** Tells when things expire. Default: `Date.now`. */
   readonly clock?: Clock
@@ -14,115 +18,120 @@ export interface MemoryStoreOptions {
 }
 
 interface Kept extends Versioned {
-  /** UTF-16 units of the key and the value. */
-  readonly length: number
+  readonly key: string
+  readonly evict: Eviction
 }
 
-interface Log {
-  readonly values: string[]
-  evictedThrough: number
-  /** UTF-16 units of the name and the values. */
-  length: number
+interface NamedLog {
+  readonly name: string
+  readonly log: MemoryLog
 }
+
+const lengthOf = ({ key, value }: Kept): number => key.length + value.length
+const nothingKept: readonly string[] = []
 
 /**
  * A store in the memory of this process: nothing survives it, nothing leaves it, and no timer keeps it alive.
- * What is new and does not fit is refused with `StoreFull`; what is there stays until it expires or is deleted.
+ * What is new and does not fit is refused with `StoreFull`; what is there stays until it expires, is deleted, or gives
+ * way within its group.
  */
 export function memoryStore(options: MemoryStoreOptions = {}): Store {
   const { clock = Date.now, maxKeys = 100_000, maxLength = 128 * 1024 * 1024 } = options
   let length = 0
   // One count for all keys: a version is never used twice, so a key deleted and put again is told from the old one.
   let lastVersion = 0
-  const values = createExpiringMap<Kept>(clock, (gone) => (length -= gone.length))
-  const logs = createExpiringMap<Log>(clock, (gone) => (length -= gone.length))
+  const groups = createGroups()
+  const values = createExpiringMap<Kept>(clock, (gone) => {
+    length -= lengthOf(gone)
+    groups.remove(gone.key, gone.evict)
+  })
+  const logs = createExpiringMap<NamedLog>(clock, ({ name, log }) => (length -= name.length + log.length))
   const bus = createBus()
   let closed = false
 
-  function mustBeOpen(): void {
-    if (closed) throw new Error('The store is closed')
+  /** Does it, or rejects. */
+  async function whileOpen<Result>(run: () => Result): Promise<Result> {
+    if (closed) throw new StoreUnavailable('The store is closed')
+    return run()
   }
 
   function mustFit(isNew: boolean, added: number): void {
     if ((isNew && values.size + logs.size >= maxKeys) || length + added > maxLength) throw new Refusal('StoreFull')
   }
 
-  function put(key: string, value: string, { ifVersion, expiresAt = Infinity }: PutOptions): number | undefined {
+  function makeRoom(group: string, maxInGroup: number): void {
+    while (groups.size(group) >= maxInGroup) {
+      const oldest = groups.oldest(group)
+      if (oldest === undefined) throw new Refusal('StoreFull')
+      values.delete(oldest)
+    }
+  }
+
+  function put(key: string, value: string, putOptions: PutOptions): number | undefined {
+    const { ifVersion, expiresAt = Infinity, evict = 'never', maxInGroup = Infinity } = putOptions
     const old = values.get(key)
     if (ifVersion !== undefined && ifVersion !== (old?.version ?? 0)) return undefined
-    const next: Kept = { value, version: lastVersion + 1, length: key.length + value.length }
-    const added = next.length - (old?.length ?? 0)
+    const group = groupOf(key)
+    if (old === undefined && group !== undefined) makeRoom(group, maxInGroup)
+    const next: Kept = { key, value, version: lastVersion + 1, evict }
+    const added = lengthOf(next) - (old === undefined ? 0 : lengthOf(old))
     mustFit(old === undefined, added)
     lastVersion = next.version
     length += added
+    groups.put(key, evict)
     values.set(key, next, expiresAt)
     return next.version
   }
 
-  function append(name: string, value: string, { maxEntries, expiresAt }: AppendOptions): number {
+  function remove(key: string, ifVersion: number | undefined): boolean {
+    const old = values.get(key)
+    if (old === undefined || (ifVersion !== undefined && ifVersion !== old.version)) return false
+    values.delete(key)
+    return true
+  }
+
+  function list(group: string, { after, limit = 100 }: ListOptions): readonly Listed[] {
+    // Asking for the size lets go of what has expired, so that the names of the group are those of values.
+    const keys = values.size === 0 ? nothingKept : groups.sorted(group)
+    const first = after === undefined ? 0 : keys.findIndex((key) => byBytes(key, after) > 0)
+    if (first < 0) return []
+    return keys.slice(first, first + limit).flatMap((key) => {
+      const found = values.get(key)
+      return found === undefined ? [] : [{ key, value: found.value, version: found.version }]
+    })
+  }
+
+  function append(name: string, value: string, appendOptions: AppendOptions): number {
     const old = logs.get(name)
-    const log: Log = old ?? { values: [], evictedThrough: 0, length: 0 }
-    const added = value.length + (old === undefined ? name.length : 0)
-    mustFit(old === undefined, added)
-    log.values.push(value)
-    log.length += added
-    length += added
-    logs.set(name, log, expiresAt)
-    const sequence = log.evictedThrough + log.values.length
-    while (log.values.length > maxEntries) evictOldest(log)
+    const named: NamedLog = old ?? { name, log: createMemoryLog() }
+    mustFit(old === undefined, value.length + (old === undefined ? name.length : 0))
+    length += old === undefined ? name.length : -named.log.length
+    const sequence = named.log.append(value, clock(), appendOptions)
+    length += named.log.length
+    logs.set(name, named, appendOptions.expiresAt)
     return sequence
-  }
-
-  function evictOldest(log: Log): void {
-    const held = log.values.shift()?.length ?? 0
-    log.length -= held
-    length -= held
-    log.evictedThrough++
-  }
-
-  function read(name: string, after: number): LogPage {
-    const { values: all, evictedThrough } = logs.get(name) ?? { values: [], evictedThrough: 0 }
-    const first = Math.max(after, evictedThrough)
-    const entries = all.slice(first - evictedThrough).map((value, at) => ({ sequence: first + at + 1, value }))
-    return { entries, evictedThrough }
   }
 
   return {
     durable: false,
-    async get(key) {
-      mustBeOpen()
-      const found = values.get(key)
-      return found && { value: found.value, version: found.version }
-    },
-    async put(key, value, putOptions = {}) {
-      mustBeOpen()
-      return put(key, value, putOptions)
-    },
-    async delete(key) {
-      mustBeOpen()
-      values.delete(key)
-    },
-    async append(log, value, appendOptions) {
-      mustBeOpen()
-      return append(log, value, appendOptions)
-    },
-    async read(log, after) {
-      mustBeOpen()
-      return read(log, after)
-    },
-    async publish(channel, message) {
-      mustBeOpen()
-      bus.publish(channel, message)
-    },
-    async subscribe(channel, listener) {
-      mustBeOpen()
-      return bus.subscribe(channel, listener)
-    },
+    get: (key) =>
+      whileOpen(() => {
+        const found = values.get(key)
+        return found && { value: found.value, version: found.version }
+      }),
+    put: (key, value, putOptions = {}) => whileOpen(() => put(key, value, putOptions)),
+    delete: (key, ifVersion) => whileOpen(() => remove(key, ifVersion)),
+    list: (group, listOptions = {}) => whileOpen(() => list(group, listOptions)),
+    append: (log, value, appendOptions) => whileOpen(() => append(log, value, appendOptions)),
+    read: (log, after) => whileOpen(() => logs.get(log)?.log.read(after) ?? { entries: [], evictedThrough: 0 }),
+    publish: (channel, message) => whileOpen(() => bus.publish(channel, message)),
+    subscribe: (channel, listener) => whileOpen(() => bus.subscribe(channel, listener)),
     async close() {
       closed = true
       bus.clear()
       values.clear()
       logs.clear()
+      groups.clear()
     },
   }
 }

@@ -42,6 +42,7 @@ export function logStore(): Store & { failNext: boolean; readonly logs: Map<stri
     get: absent,
     put: absent,
     delete: absent,
+    list: absent,
     publish: absent,
     subscribe: absent,
     close: async () => {},

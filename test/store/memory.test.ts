@@ -11,6 +11,7 @@ function open(): StoreUnderTest {
   return {
     store: memoryStore({ clock: () => time }),
     now: () => time,
+    second: 1000,
     advance: (milliseconds) => void (time += milliseconds),
   }
 }
