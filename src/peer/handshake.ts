@@ -15,14 +15,16 @@ const initialLogLevel: LogLevel = 'info'
  * @throws Refusal `MalformedInitialize`, or `UnsupportedVersion` where no revision with a handshake is served
  */
 export function agree({ params = {} }: RequestMessage, { codecs }: PeerOptions): Agreed {
+  const offered = own(params, 'protocolVersion')
+  if (!codecs.newestWithHandshake) {
+    const requested = typeof offered === 'string' ? offered : ''
+    throw new Refusal('UnsupportedVersion', { data: { requested, supported: codecs.supported } })
+  }
   const capabilities = own(params, 'capabilities')
   const client = own(params, 'clientInfo')
-  const offered = own(params, 'protocolVersion')
-  if (!isObject(capabilities) || !isImplementation(client)) throw new Refusal('MalformedInitialize')
   const settled = codecs.negotiate(offered)
-  if (settled) return { revision: settled.codec.revision, capabilities, client }
-  if (codecs.newestWithHandshake) throw new Refusal('MalformedInitialize')
-  throw new Refusal('UnsupportedVersion', { data: { requested: offered ?? null, supported: codecs.supported } })
+  if (!settled || !isObject(capabilities) || !isImplementation(client)) throw new Refusal('MalformedInitialize')
+  return { revision: settled.codec.revision, capabilities, client }
 }
 
 /** Only the name decides: clients of every age leave the rest out at times. */
