@@ -21,6 +21,8 @@ export interface CallContext {
   /** For display; code asks {@link CallContext.features} instead. */
   readonly revision: string
   readonly features: Features
+  /** What the revision defines, whoever declared it: what is outside it no declaration of the client can bring. */
+  readonly defined: Features
   readonly principal: Principal | undefined
   readonly client: Implementation | undefined
   /** Aborted when the caller cancels, goes away where that is a cancel, or the server gives up. */
@@ -62,8 +64,10 @@ export interface Served {
   /** Answers one call. Rejects with a `Refusal`, or with anything else for a fault of its own. */
   handle(call: Call, context: CallContext): Promise<JsonObject>
   describe(principal: Principal | undefined): Description
-  /** Calls `listener` after each change; returns the way to stop. */
-  onChange(listener: (change: Change) => void): () => void
+  /** Calls `listener` after each change; it returns how many peers it told. Returns the way to stop. */
+  onChange(listener: (change: Change) => number | void): () => void
+  /** Whether `method`, which no revision defines, is answered for a peer on `revision`. */
+  owns?(method: string, revision: string): boolean
   /** The plan of a tool that `principal` sees, if it mirrors any argument. */
   headerPlan(tool: string, principal: Principal | undefined): HeaderPlan | undefined
 }

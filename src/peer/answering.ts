@@ -1,4 +1,5 @@
 import type { Codec } from '../codec/codec.ts'
+import type { Bag } from '../model/bag.ts'
 import type { Call } from '../model/call.ts'
 import { isObject, own, type JsonObject } from '../model/json.ts'
 import type { AskAnswer, AskRequest, Implementation, LogLevel } from '../model/nouns.ts'
@@ -8,7 +9,7 @@ import type { CallContext, Features, SessionState } from '../model/served.ts'
 import { notificationText, type RequestMessage } from '../wire/envelope.ts'
 import { askClient } from './asking.ts'
 import type { Encoder } from './encoder.ts'
-import type { Answer, Exchange, Outlet, PeerOptions, Session } from './peer.ts'
+import type { Answer, Exchange, Outlet, PeerOptions, SendAsk, Session } from './peer.ts'
 
 /** What one request is spoken in: said by the request itself, or agreed in its session. */
 export interface Dialect {
@@ -25,7 +26,7 @@ export interface Shared {
   readonly options: PeerOptions
   readonly encoder: Encoder
   /** Everything in flight, on all connections. */
-  readonly open: Set<Answering>
+  readonly open: Bag<Answering>
 }
 
 const aborted = new AbortController()
@@ -41,6 +42,7 @@ const endless = 'subscriptions/listen'
 export class Answering implements CallContext, Exchange {
   readonly answer: Promise<Answer | undefined>
   readonly end: (() => void) | undefined
+  slot = -1
   readonly #shared: Shared
   readonly #request: RequestMessage
   readonly #dialect: Dialect
@@ -85,7 +87,7 @@ export class Answering implements CallContext, Exchange {
   settle(answer: Answer | undefined): void {
     if (this.#settled) return
     this.#settled = true
-    this.#shared.open.delete(this)
+    this.#shared.open.remove(this)
     this.#settle(answer)
   }
 
@@ -120,6 +122,10 @@ export class Answering implements CallContext, Exchange {
     return (this.#features ??= this.#dialect.features())
   }
 
+  get defined(): Features {
+    return this.#dialect.codec.features
+  }
+
   get principal(): Principal | undefined {
     return this.#dialect.principal
   }
@@ -149,14 +155,10 @@ export class Answering implements CallContext, Exchange {
   get ask(): ((request: AskRequest) => Promise<AskAnswer>) | undefined {
     const { codec, session } = this.#dialect
     if (codec.asking !== 'live' || !session) return undefined
-    const send = this.#outlet.ask ?? ((text) => this.#send(text))
-    return (request) => askClient(request, { codec, session, send, signal: this.signal, ...this.#shared })
-  }
-
-  #send(text: string): boolean {
-    if (this.#settled) return false
-    this.#outlet.send(text)
-    return true
+    const outlet = this.#outlet
+    const way: SendAsk = outlet.ask ?? ((text) => (outlet.send(text), true))
+    const send: SendAsk = (text) => !this.#settled && way(text)
+    return (request) => askClient(request, { codec, session, send, withdraw: way, signal: this.signal, ...this.#shared })
   }
 
   get session(): SessionState | undefined {

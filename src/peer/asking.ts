@@ -10,6 +10,8 @@ export interface Asking {
   readonly codec: Codec
   readonly session: Session
   readonly send: SendAsk
+  /** Takes a request back that was sent; also once the call that asked is over. */
+  readonly withdraw: (text: string) => void
   readonly signal: AbortSignal
   readonly options: PeerOptions
 }
@@ -22,13 +24,14 @@ export class AskFailed extends Error {
 /**
  * Sends a live request to the client and waits for its answer, at most `askTimeoutMs`.
  * @throws Refusal `NotRepresentable` for what the revision cannot ask, `NotCallable` where the client cannot be reached,
- * `StoreFull` when too many asks wait already; rejects with {@link AskFailed} for an error or silence.
+ * `Overloaded` when too many asks wait already; rejects with {@link AskFailed} for an error or silence.
  */
 export async function askClient(request: AskRequest, asking: Asking): Promise<AskAnswer> {
-  const { codec, session, options } = asking
+  const { codec, session, signal, options } = asking
   const convert = codec.asks.get(request.method)
   const params = (request.params ?? {}) as JsonObject
   if (!convert || convert.refuses(params)) throw new Refusal('NotRepresentable')
+  if (signal.aborted) throw new AskFailed('The call was cancelled')
   if (session.asks.size >= options.maxPendingAsks) throw new Refusal('Overloaded')
   const report = (rule: string, path?: string): void =>
     options.onLoss(createLoss(codec.revision, request.method, rule, path))
@@ -36,7 +39,7 @@ export async function askClient(request: AskRequest, asking: Asking): Promise<As
   return convert.result.decode(await exchanged(request.method, encoded, asking))
 }
 
-function exchanged(method: string, params: JsonObject, { session, send, signal, options }: Asking): Promise<JsonObject> {
+function exchanged(method: string, params: JsonObject, { session, send, withdraw, signal, options }: Asking): Promise<JsonObject> {
   const id = Buffer.from(options.random(12)).toString('base64url')
   return new Promise((resolve, reject) => {
     const finish = (): void => {
@@ -46,7 +49,7 @@ function exchanged(method: string, params: JsonObject, { session, send, signal, 
     }
     const giveUp = (error: Error, reason: string): void => {
       finish()
-      send(notificationText('notifications/cancelled', { requestId: id, reason }))
+      withdraw(notificationText('notifications/cancelled', { requestId: id, reason }))
       reject(error)
     }
     const onAbort = (): void => giveUp(new AskFailed('The call was cancelled'), 'the call was cancelled')
@@ -62,7 +65,6 @@ function exchanged(method: string, params: JsonObject, { session, send, signal, 
         reject(refusal)
       },
     })
-    if (signal.aborted) return onAbort()
     signal.addEventListener('abort', onAbort, { once: true })
     if (send(requestText(id, method, params))) return
     finish()

@@ -12,7 +12,7 @@ export interface Core {
   readonly handle: ServerHandle
   /** What is registered now. A call reads it once and finishes on what it read. */
   snapshot(): Snapshot
-  onChange(listener: (change: Change) => void): () => void
+  onChange(listener: (change: Change) => number | void): () => void
   /** Warns about a deprecated feature, once for the server's life. */
   deprecated(feature: string): void
 }

@@ -1,72 +1,44 @@
-import type { Call, Operation } from '../model/call.ts'
+import { compose } from '../model/compose.ts'
 import type { JsonObject } from '../model/json.ts'
-import type { ServerCapabilities } from '../model/nouns.ts'
 import type { Change } from '../model/notification.ts'
 import { Refusal } from '../model/refusal.ts'
-import type { CallContext, Description } from '../model/served.ts'
-import type { Core, Method } from './core.ts'
-import { complete } from './methods/completion.ts'
-import { listen } from './methods/listen.ts'
-import { setLogLevel } from './methods/logging.ts'
-import { getPrompt, listPrompts } from './methods/prompts.ts'
-import {
-  listResources,
-  listResourceTemplates,
-  mayKnow,
-  readResource,
-  subscribeResource,
-  unsubscribeResource,
-} from './methods/resources.ts'
-import { callTool, listTools } from './methods/tools.ts'
+import type { Description } from '../model/served.ts'
+import { changesBetween } from './changes.ts'
+import type { Core } from './core.ts'
+import { callMethod, exists, method, methodEntry, type MethodEntry, type MethodValue } from './custom-method.ts'
+import { describe, implementationOf } from './describe.ts'
+import type { Extension } from './extension.ts'
+import { mayKnow } from './methods/resources.ts'
+import { layersOf, type Middleware } from './middleware.ts'
+import { composeOperations, type Answer } from './operations.ts'
 import { emptySnapshot, withAdded, withRemoved, withReplaced, type Snapshot } from './registry.ts'
-import type { Primitive, Server, ServerHandle, ServerOptions, ServerPorts } from './server.ts'
+import type { Server, ServerHandle, ServerOptions, ServerPorts, Told } from './server.ts'
 import { tool } from './tool.ts'
-import { findVisible, isVisible, type Scoped } from './visibility.ts'
+import { findVisible } from './visibility.ts'
 
-const methods: { readonly [O in Operation]: Method<O> } = {
-  'tools/list': listTools,
-  'tools/call': callTool,
-  'resources/list': listResources,
-  'resources/templates/list': listResourceTemplates,
-  'resources/read': readResource,
-  'resources/subscribe': subscribeResource,
-  'resources/unsubscribe': unsubscribeResource,
-  'prompts/list': listPrompts,
-  'prompts/get': getPrompt,
-  'completion/complete': complete,
-  'logging/setLevel': setLogLevel,
-  'subscriptions/listen': listen,
+/** What is set up while a server is being made, and rarely after. */
+interface Setup {
+  readonly middleware: readonly Middleware[]
+  readonly extensions: Readonly<Record<string, JsonObject>>
+  readonly methods: ReadonlyMap<string, MethodEntry>
 }
-
-/** The codec has checked that `params` have the shape that the method's name promises, so one signature fits them all. */
-type AnyMethod = (params: JsonObject, context: CallContext, core: Core, call: Call) => Promise<JsonObject>
-const methodTable = new Map(Object.entries(methods)) as unknown as ReadonlyMap<string, AnyMethod>
 
 /** Builds a server value over its ports. @throws if a primitive cannot be compiled or two have one name; the error names it */
 export function createServerOver(options: ServerOptions, ports: ServerPorts): Server {
-  let snapshot = withAdded(emptySnapshot, [...(options.tools ?? []), ...(options.resources ?? []), ...(options.prompts ?? [])])
-  const listeners = new Set<(change: Change) => void>()
+  const primitives = [...(options.tools ?? []), ...(options.resources ?? []), ...(options.prompts ?? [])]
+  const info = implementationOf(options)
+  const listeners = new Set<(change: Change) => number | void>()
   const warned = new Set<string>()
-  const announce = (change: Change): void => {
-    for (const listener of [...listeners]) listener(change)
-  }
-  const publish = (next: Snapshot): void => {
-    const before = snapshot
-    snapshot = next
-    for (const change of changesBetween(before, next)) announce(change)
-  }
+  let snapshot = withAdded(emptySnapshot, primitives)
+  let setup: Setup = { middleware: options.middleware ?? [], extensions: {}, methods: new Map() }
+  let description: Description | undefined
+
   const handle: ServerHandle = {
-    add: (...primitives) => publish(withAdded(snapshot, primitives)),
+    add: (...added) => publish(withAdded(snapshot, added)),
     replace: (primitive) => publish(withReplaced(snapshot, primitive)),
-    remove: (kind, name) => removed(kind, name),
-    changed: (kind) => announce({ kind, visibleTo: () => true }),
-    updated: (uri) => announce({ kind: 'resource', uri, visibleTo: (principal) => mayKnow(uri, principal, core) }),
-  }
-  function removed(kind: Primitive['kind'], name: string): boolean {
-    const next = withRemoved(snapshot, kind, name)
-    if (next === snapshot) return false
-    publish(next)
-    return true
+    remove: (kind, name) => publish(withRemoved(snapshot, kind, name)),
+    changed: (kind) => announce([{ kind, visibleTo: () => true }]),
+    updated: (uri) => announce([{ kind: 'resource', uri, visibleTo: (principal) => mayKnow(uri, principal, core) }]),
   }
   const core: Core = {
     options,
@@ -83,85 +55,87 @@ export function createServerOver(options: ServerOptions, ports: ServerPorts): Se
       ports.logger.warn('deprecated by the specification', { feature })
     },
   }
-  const info = implementationOf(options)
+  let operations = composeOperations(setup.middleware, core)
+  let custom = composeCustom(setup)
+
+  /** Publishes `next`, then tells of what differs. What is in flight goes on with what it read. */
+  function publish(next: Snapshot): Told {
+    const before = snapshot
+    snapshot = next
+    if (before !== next) description = undefined
+    return announce(changesBetween(before, next))
+  }
+
+  function announce(changes: readonly Change[]): Told {
+    let peers = 0
+    for (const change of changes) for (const listener of [...listeners]) peers += listener(change) ?? 0
+    return { kinds: changes.map((change) => change.kind), peers }
+  }
+
+  function composeCustom({ middleware, methods }: Setup): ReadonlyMap<string, Answer> {
+    const layers = layersOf(middleware, 'custom')
+    return new Map(
+      [...methods].map(([name, entry]) => [name, compose(layers, (call, context) => callMethod(entry, call, context, core))]),
+    )
+  }
+
+  function arrange(next: Setup): void {
+    setup = next
+    description = undefined
+    operations = composeOperations(setup.middleware, core)
+    custom = composeCustom(setup)
+  }
+
+  function withMethods(added: readonly MethodValue[]): Setup['methods'] {
+    const methods = new Map(setup.methods)
+    for (const value of added) {
+      if (methods.has(value.name)) throw new Error(`There is a method ${JSON.stringify(value.name)} already`)
+      methods.set(value.name, methodEntry(value))
+    }
+    return methods
+  }
+
+  function use(extension: Extension): void {
+    const { identifier, settings = {}, methods = [], primitives: brought = [], middleware, start } = extension
+    if (Object.hasOwn(setup.extensions, identifier)) throw new Error(`The extension ${identifier} is in use already`)
+    const added = withMethods(methods.map((value) => ({ ...value, config: { extension: identifier, ...value.config } })))
+    if (brought.length > 0) handle.add(...brought)
+    arrange({
+      middleware: middleware ? [...setup.middleware, middleware] : setup.middleware,
+      extensions: { ...setup.extensions, [identifier]: settings },
+      methods: added,
+    })
+    start?.(handle)
+  }
+
+  const owned = (name: string, revision: string): boolean => {
+    const entry = setup.methods.get(name)
+    return entry !== undefined && exists(entry, revision)
+  }
+
   const server: Server = {
     ...handle,
     tool: (name, config, handler) => {
       handle.add(tool(name, config, handler))
       return server
     },
-    handle: (call, context) => {
-      const method = methodTable.get(call.method)
-      return method ? method(call.params, context, core, call) : Promise.reject(new Refusal('UnknownMethod'))
+    method: (name, config, handler) => {
+      arrange({ ...setup, methods: withMethods([method(name, config, handler)]) })
+      return server
     },
-    describe: () => describe(options, info, snapshot),
+    use: (extension) => {
+      use(extension)
+      return server
+    },
+    handle: (call, context) => {
+      const answer = operations.get(call.method) ?? (owned(call.method, context.revision) ? custom.get(call.method) : undefined)
+      return answer ? answer(call, context) : Promise.reject(new Refusal('UnknownMethod'))
+    },
+    owns: owned,
+    describe: () => (description ??= describe(options, info, snapshot, setup.extensions)),
     onChange: core.onChange,
     headerPlan: (name, principal) => findVisible(snapshot.tools, name, principal, ports.logger)?.headers,
   }
+  for (const extension of options.extensions ?? []) use(extension)
   return server
 }
-
-/** What a peer may be told of the difference: one change per kind, to those who see any of what differs. */
-function changesBetween(before: Snapshot, after: Snapshot): readonly Change[] {
-  const of = (kind: 'tools' | 'prompts' | 'resources', lists: readonly (keyof Snapshot)[]): readonly Change[] => {
-    const touched = lists.flatMap((list) => differing<Scoped>(before[list].byKey, after[list].byKey))
-    return touched.length === 0 ? [] : [{ kind, visibleTo: (who) => touched.some((entry) => isVisible(entry, who)) }]
-  }
-  return [...of('tools', ['tools']), ...of('resources', ['resources', 'resourceTemplates']), ...of('prompts', ['prompts'])]
-}
-
-function differing<E>(before: ReadonlyMap<string, E>, after: ReadonlyMap<string, E>): readonly E[] {
-  const gone = [...before].filter(([key, entry]) => after.get(key) !== entry)
-  const come = [...after].filter(([key, entry]) => before.get(key) !== entry)
-  return [...gone, ...come].map(([, entry]) => entry)
-}
-
-function implementationOf(options: ServerOptions): Description['info'] {
-  const { name, version, title, description, websiteUrl, icons } = options
-  return Object.freeze({
-    name,
-    version,
-    ...(title !== undefined && { title }),
-    ...(description !== undefined && { description }),
-    ...(websiteUrl !== undefined && { websiteUrl }),
-    ...(icons && { icons }),
-  })
-}
-
-const descriptions = new WeakMap<Snapshot, Description>()
-
-/** Made once per snapshot: its bytes can be kept beside it. */
-function describe(options: ServerOptions, info: Description['info'], snapshot: Snapshot): Description {
-  const known = descriptions.get(snapshot)
-  if (known) return known
-  const { instructions, cache } = options
-  const fresh: Description = {
-    info,
-    ...(instructions !== undefined && { instructions }),
-    capabilities: capabilitiesOf(options, snapshot),
-    hints: { ttlMs: cache?.discover?.ttlMs ?? 0, cacheScope: cache?.discover?.cacheScope ?? 'public' },
-  }
-  descriptions.set(snapshot, fresh)
-  return fresh
-}
-
-/** A kind is declared where the server was given any of it, even an empty list: more may come. */
-function capabilitiesOf({ tools, resources, prompts }: ServerOptions, snapshot: Snapshot): ServerCapabilities {
-  const readable = snapshot.resources.ordered.length + snapshot.resourceTemplates.ordered.length > 0
-  return {
-    ...((tools || snapshot.tools.ordered.length > 0) && { tools: { listChanged: true } }),
-    ...((resources || readable) && { resources: { subscribe: true, listChanged: true } }),
-    ...((prompts || snapshot.prompts.ordered.length > 0) && { prompts: { listChanged: true } }),
-    ...(completes(snapshot) && { completions: {} }),
-    logging: {},
-  }
-}
-
-function completes({ prompts, resourceTemplates }: Snapshot): boolean {
-  const arguments_ = prompts.ordered.flatMap(({ value }) => Object.values(value.config.arguments ?? {}))
-  return (
-    arguments_.some((argument) => argument.complete !== undefined) ||
-    resourceTemplates.ordered.some(({ value }) => Object.keys(value.config.complete ?? {}).length > 0)
-  )
-}
-

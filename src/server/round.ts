@@ -1,6 +1,6 @@
 import { digest } from '../durable/digest.ts'
-import { newFlow, openFlow, sealFlow, stepKey, type Binding, type Flow, type FlowPorts } from '../durable/flow.ts'
-import type { InputRequiredResult, Retry } from '../model/call.ts'
+import { newFlow, sealFlow, stepKey, type Binding, type Flow, type FlowPorts } from '../durable/flow.ts'
+import type { InputRequiredResult } from '../model/call.ts'
 import type { Json } from '../model/json.ts'
 import type { AskAnswer, AskRequest } from '../model/nouns.ts'
 import type { Core } from './core.ts'
@@ -150,11 +150,4 @@ function timer(ms: number): { readonly promise: Promise<void>; readonly resolve:
     }
   })
   return { promise, resolve }
-}
-
-/** Opens the flow that a retry continues; `undefined` for a first call. @throws Refusal for a state that is not good here */
-export function continued(retry: Retry, binding: () => Binding, ports: FlowPorts): Promise<Flow> | undefined {
-  return retry.requestState === undefined
-    ? undefined
-    : openFlow(retry.requestState, retry.inputResponses, binding(), ports)
 }

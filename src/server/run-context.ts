@@ -129,7 +129,7 @@ export class RunContext implements Context {
   }
 
   #need(feature: Feature): void {
-    needFeatures([feature], this.#context)
+    needAsk(feature, this.#context)
   }
 }
 
@@ -138,6 +138,12 @@ export function needFeatures(features: readonly Feature[] | undefined, context: 
   const missing = features?.filter((feature) => !context.features.has(feature))
   if (missing === undefined || missing.length === 0) return
   throw new Refusal('MissingClientCapability', { data: { requiredCapabilities: requiredCapabilities(missing) } })
+}
+
+/** @throws Refusal `NotRepresentable` for what the revision cannot ask, else as {@link needFeatures} does */
+export function needAsk(feature: Feature, context: CallContext): void {
+  if (!context.defined.has(feature)) throw new Refusal('NotRepresentable')
+  needFeatures([feature], context)
 }
 
 function isAction(answer: AskAnswer): boolean {

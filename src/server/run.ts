@@ -1,4 +1,4 @@
-import type { Binding, FlowPorts } from '../durable/flow.ts'
+import { openFlow, type Binding, type FlowPorts } from '../durable/flow.ts'
 import type { Call, InputRequiredResult, Retry } from '../model/call.ts'
 import type { Feature } from '../model/feature.ts'
 import type { AskAnswer, AskRequest } from '../model/nouns.ts'
@@ -7,8 +7,8 @@ import type { CallContext } from '../model/served.ts'
 import type { Context } from './context.ts'
 import type { Core } from './core.ts'
 import { brandOf, UrlElicitationRequired, type InputRequired } from './result.ts'
-import { continued, Round } from './round.ts'
-import { needFeatures, RunContext } from './run-context.ts'
+import { Round } from './round.ts'
+import { needAsk, RunContext } from './run-context.ts'
 
 /** A handler that asks by itself gets this many rounds of live answers before it is stopped. */
 const maxLiveRounds = 10
@@ -26,9 +26,15 @@ export interface Run {
 }
 
 /** Opens the state that a retry brings. @throws Refusal for a state that is not good for this call */
-export async function openRound(run: Run): Promise<Round> {
-  const opening = continued(run.call.params as Retry, () => bindingOf(run), flowPorts(run.core))
-  return new Round(run.core, await opening)
+export function openRound(run: Run): Round | Promise<Round> {
+  const retry = run.call.params as Retry
+  if (retry.requestState === undefined) return new Round(run.core, undefined)
+  return continued(retry, retry.requestState, run)
+}
+
+async function continued(retry: Retry, state: string, run: Run): Promise<Round> {
+  const flow = await openFlow(state, retry.inputResponses, bindingOf(run), flowPorts(run.core))
+  return new Round(run.core, flow)
 }
 
 /** Runs `handler` for one round: to its end, or until the client has to be asked. Rejects with what the handler threw. */
@@ -59,12 +65,12 @@ async function asked<T>(
   handler: (ctx: Context) => Promise<T> | T,
 ): Promise<Outcome<T>> {
   const { ask } = run.context
-  for (const request of Object.values(first.inputRequests ?? {})) needFeatures([featureOf(request)], run.context)
+  for (const request of Object.values(first.inputRequests ?? {})) needAsk(featureOf(request), run.context)
   if (!ask) return { asks: await round.inputRequired(first.inputRequests ?? {}, first.state, bindingOf(run), flowPorts(run.core)) }
   let wanted = first
   for (let rounds = 0; rounds < maxLiveRounds; rounds++) {
     const requests = Object.entries(wanted.inputRequests ?? {})
-    for (const [, request] of requests) needFeatures([featureOf(request)], run.context)
+    for (const [, request] of requests) needAsk(featureOf(request), run.context)
     const answers = await Promise.all(requests.map(async ([key, request]) => [key, await ask(request)] as const))
     const responses = Object.fromEntries<AskAnswer>(answers)
     const next = new Round(run.core, round.resumed(wanted.state))

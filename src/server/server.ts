@@ -2,6 +2,9 @@ import type { CacheHints, Implementation } from '../model/nouns.ts'
 import type { Clock, Logger, Random, Seal } from '../model/ports.ts'
 import type { Served } from '../model/served.ts'
 import type { Store } from '../model/store.ts'
+import type { MethodConfig, MethodHandler } from './custom-method.ts'
+import type { Extension } from './extension.ts'
+import type { Middleware } from './middleware.ts'
 import type { PromptValue } from './prompt.ts'
 import type { ResourceValue, TemplateValue } from './resource.ts'
 import type { ToolConfig, ToolHandler, ToolValue } from './tool.ts'
@@ -27,6 +30,10 @@ export interface ServerOptions extends Implementation {
   readonly maskErrors?: boolean
   /** Milliseconds that the state of an unanswered round stays good. Default 15 minutes. */
   readonly stateTtlMs?: number
+  /** Layers around operations, the first outermost. */
+  readonly middleware?: readonly Middleware[]
+  /** Extensions to offer; each is off for a client that does not declare it. */
+  readonly extensions?: readonly Extension[]
   readonly logger?: Logger
 }
 
@@ -39,18 +46,24 @@ export interface ServerPorts {
   readonly logger: Logger
 }
 
+/** What came of a change: what was announced, and to how many peers on this process's doors. */
+export interface Told {
+  readonly kinds: readonly ('tools' | 'prompts' | 'resources' | 'resource')[]
+  readonly peers: number
+}
+
 /** Changes of a live server, from anywhere, also from inside a handler. Calls in flight finish on what they started with. */
 export interface ServerHandle {
-  /** Adds a primitive. @throws if one of the same name is there, or if it cannot be compiled; nothing is added then. */
-  add(...primitives: readonly Primitive[]): void
-  /** Removes what has this name (tool, prompt), URI or template. Returns whether it was there. */
-  remove(kind: Primitive['kind'], name: string): boolean
+  /** Adds primitives. @throws if one of the same name is there, or if one cannot be compiled; nothing is added then. */
+  add(...primitives: readonly Primitive[]): Told
+  /** Removes what has this name (tool, prompt), URI or template; what is absent changes nothing. */
+  remove(kind: Primitive['kind'], name: string): Told
   /** Puts a primitive in the place of the one with its name; adds it if there is none. */
-  replace(primitive: Primitive): void
+  replace(primitive: Primitive): Told
   /** Announces that a list changed although the registry did not, say because what is visible did. */
-  changed(kind: 'tools' | 'prompts' | 'resources'): void
+  changed(kind: 'tools' | 'prompts' | 'resources'): Told
   /** Announces that the contents of a resource changed. */
-  updated(uri: string): void
+  updated(uri: string): Told
 }
 
 /** One server value: it binds nothing and spawns nothing; any number of transports serve it, on every revision. */
@@ -60,5 +73,8 @@ export interface Server extends Served, ServerHandle {
     name: string,
     config: ToolConfig<I, O>,
     handler: ToolHandler<I, O>,
-  ): Server
+  ): Server  /** Adds a method that no revision defines, or that servers do not usually answer. @throws if the name is taken */
+  method<const P extends AnySchema | undefined = undefined>(name: string, config: MethodConfig<P>, handler?: MethodHandler<P>): Server
+  /** Puts an extension to use. @throws if it is already, or if one of its methods or primitives has a taken name */
+  use(extension: Extension): Server
 }

@@ -20,9 +20,10 @@ export const listen: Method<'subscriptions/listen'> = (params, context, core) =>
   return new Promise((resolve) => {
     context.notify({ method: 'notifications/subscriptions/acknowledged', params: { notifications: honoured } })
     const stop = core.onChange((change) => {
-      if (!change.visibleTo(context.principal)) return
-      const told = notificationOf(change, honoured, uris)
-      if (told) context.notify(told)
+      const told = change.visibleTo(context.principal) ? notificationOf(change, honoured, uris) : undefined
+      if (!told) return 0
+      context.notify(told)
+      return 1
     })
     const end = (): void => {
       stop()
