@@ -75,7 +75,7 @@ export function createPeer(options: PeerOptions): Peer {
     try {
       if (inFlight.has(request.id)) throw new Refusal('DuplicateInFlight')
       if (request.method === 'initialize') throw new Refusal('InvalidRequest')
-      checkRequest(request, codec, features)
+      checkRequest(request, codec, features, options)
       if (request.method === 'ping') return settled(encoder.result(request.id, 'ping', {}, codec, undefined))
       const dialect = { codec, client, principal, logLevel, session, features: () => features }
       return begin(request, dialect, outlet, inFlight)

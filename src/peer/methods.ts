@@ -5,6 +5,7 @@ import type { Principal } from '../model/notification.ts'
 import { Refusal } from '../model/refusal.ts'
 import type { Features, Served } from '../model/served.ts'
 import type { RequestMessage } from '../wire/envelope.ts'
+import type { PeerOptions } from './peer.ts'
 
 const none = {}
 
@@ -23,15 +24,23 @@ export function serverFeatures(codec: Codec, transport: Transport, served: Serve
   return fresh
 }
 
-/** @throws Refusal `UnknownMethod` for what the revision lacks or the server did not declare, or what the params' shape deserves */
-export function checkRequest(
-  { method, params = none }: RequestMessage,
-  codec: Codec,
-  features: Features,
-): RequestCodec {
-  const request = codec.requests.get(method)
-  if (!request || (request.needs !== undefined && !features.has(request.needs))) throw new Refusal('UnknownMethod')
+/**
+ * Checks that a request can be answered at all: that its method exists here, and that its params have the shape for it.
+ * @throws Refusal `UnknownMethod` for what the revision lacks or the server does not offer, or what the shape deserves
+ */
+export function checkRequest({ method, params = none }: RequestMessage, codec: Codec, features: Features, options: PeerOptions): void {
+  const request = codec.requests.get(method) ?? foreign(method, codec, options)
+  if (!request || !isOffered(request, features, options.served)) throw new Refusal('UnknownMethod')
   const kind = request.check(params)
   if (kind) throw new Refusal(kind)
-  return request
+}
+
+/** What no revision defines may be the server's own. */
+function foreign(method: string, codec: Codec, { codecs, served }: PeerOptions): RequestCodec | undefined {
+  return !codecs.knows(method) && served.owns?.(method, codec.revision) ? codec.foreign : undefined
+}
+
+function isOffered({ needs, extension }: RequestCodec, features: Features, served: Served): boolean {
+  if (needs !== undefined && !features.has(needs)) return false
+  return extension === undefined || Object.hasOwn(served.describe(undefined).capabilities.extensions ?? none, extension)
 }

@@ -28,7 +28,9 @@ export function readDialect(request: RequestMessage, scope: SelfContainedScope, 
   if (header && header('mcp-protocol-version') === undefined) throw new Refusal('HeaderMismatch')
   const codec = served(said.version, options)
   if (header) checkRoutingHeaders(request, codec, header)
-  if (request.method !== introduces) checkRequest(request, codec, serverFeatures(codec, scope.transport, options.served, principal))
+  if (request.method !== introduces) {
+    checkRequest(request, codec, serverFeatures(codec, scope.transport, options.served, principal), options)
+  }
   if (header) checkParamHeaders(request, header, scope, options)
   return {
     codec,

@@ -1,0 +1,58 @@
+import type { ServerCapabilities } from '../model/nouns.ts'
+import type { Description } from '../model/served.ts'
+import type { JsonObject } from '../model/json.ts'
+import type { Snapshot } from './registry.ts'
+import type { ServerOptions } from './server.ts'
+
+/** Who the server says it is. */
+export function implementationOf(options: ServerOptions): Description['info'] {
+  const { name, version, title, description, websiteUrl, icons } = options
+  return Object.freeze({
+    name,
+    version,
+    ...(title !== undefined && { title }),
+    ...(description !== undefined && { description }),
+    ...(websiteUrl !== undefined && { websiteUrl }),
+    ...(icons && { icons }),
+  })
+}
+
+/** What the server says of itself while `snapshot` is what it offers and `extensions` are in use. */
+export function describe(
+  options: ServerOptions,
+  info: Description['info'],
+  snapshot: Snapshot,
+  extensions: Readonly<Record<string, JsonObject>>,
+): Description {
+  const { instructions, cache } = options
+  return {
+    info,
+    ...(instructions !== undefined && { instructions }),
+    capabilities: {
+      ...capabilitiesOf(options, snapshot),
+      ...(Object.keys(extensions).length > 0 && { extensions }),
+    },
+    hints: { ttlMs: cache?.discover?.ttlMs ?? 0, cacheScope: cache?.discover?.cacheScope ?? 'public' },
+  }
+}
+
+/** A kind is declared where the server was given any of it, even an empty list: more may come. */
+function capabilitiesOf({ tools, resources, prompts }: ServerOptions, snapshot: Snapshot): ServerCapabilities {
+  const readable = snapshot.resources.ordered.length + snapshot.resourceTemplates.ordered.length > 0
+  return {
+    ...((tools || snapshot.tools.ordered.length > 0) && { tools: { listChanged: true } }),
+    ...((resources || readable) && { resources: { subscribe: true, listChanged: true } }),
+    ...((prompts || snapshot.prompts.ordered.length > 0) && { prompts: { listChanged: true } }),
+    ...(completes(snapshot) && { completions: {} }),
+    logging: {},
+  }
+}
+
+function completes({ prompts, resourceTemplates }: Snapshot): boolean {
+  const arguments_ = prompts.ordered.flatMap(({ value }) => Object.values(value.config.arguments ?? {}))
+  return (
+    arguments_.some((argument) => argument.complete !== undefined) ||
+    resourceTemplates.ordered.some(({ value }) => Object.keys(value.config.complete ?? {}).length > 0)
+  )
+}
+
