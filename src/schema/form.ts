@@ -30,6 +30,7 @@ function toRequestedSchema(schema: JsonObject): JsonObject {
   const properties = own(schema, 'properties')
   const foreign = ['allOf', 'anyOf', 'oneOf', 'not', 'if', '$ref', 'patternProperties'].find((key) => key in schema)
   if (foreign !== undefined) throw new TypeError(`A form is flat: its root cannot have "${foreign}"`)
+  if (isObject(schema.additionalProperties)) throw new TypeError('A form is flat: it names every field')
   const fields = Object.entries(isObject(properties) ? properties : {}).map(([name, field]) => {
     const target = isObject(field) && typeof field.$ref === 'string' ? references.follow(field, field.$ref) : undefined
     const resolved = isObject(target) && isObject(field) ? { ...target, ...field } : field

@@ -39,7 +39,22 @@ function loadEngine(): JsonSchemaEngine {
 export function compileJsonSchema(document: JsonObject): (value: unknown) => Checked<unknown> {
   const validator = loadEngine().Compile(document)
   mustEnd(() => validator.Check({}))
-  return (value) => (validator.Check(value) ? { value } : { issues: toIssues(validator.Errors(value)[1]) })
+  const view = inheritedNames.test(JSON.stringify(document)) ? withoutPrototypes : (value: unknown) => value
+  return (value) => {
+    const seen = view(value)
+    return validator.Check(seen) ? { value } : { issues: toIssues(validator.Errors(seen)[1]) }
+  }
+}
+
+/** The engine takes what every object inherits for a member, unless the value inherits nothing. */
+const inheritedNames =
+  /"(?:hasOwnProperty|isPrototypeOf|propertyIsEnumerable|toLocaleString|toString|valueOf|__(?:define|lookup)[GS]etter__)"/
+
+function withoutPrototypes(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutPrototypes)
+  if (typeof value !== 'object' || value === null) return value
+  const members = Object.entries(value).map(([key, member]) => [key, withoutPrototypes(member)] as const)
+  return Object.setPrototypeOf(Object.fromEntries(members), null)
 }
 
 /** Schemas that apply themselves to the same value for ever are found by trying. */

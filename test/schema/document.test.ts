@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { JsonObject } from '../../src/model/json.ts'
+import { toDocument } from '../../src/schema/document.ts'
+
+for (const [name, schema] of [
+  ['2020-12', { $schema: 'https://json-schema.org/draft/2020-12/schema' }],
+  [
+    'draft-07',
+    { $schema: 'http://json-schema.org/draft-07/schema#', definitions: { a: true }, $ref: '#/definitions/a' },
+  ],
+  [
+    'draft-06 with an anchor',
+    { $schema: 'http://json-schema.org/draft-06/schema#', definitions: { a: { $id: '#a' } }, $ref: '#a' },
+  ],
+  ['the root', { properties: { child: { $ref: '#' } } }],
+  ['a pointer with escapes', { $defs: { 'a/b~c d': {} }, $ref: '#/$defs/a~1b~0c%20d' }],
+  ['a pointer through a list', { allOf: [{ type: 'string' }, { $ref: '#/allOf/0' }] }],
+  ['an anchor', { $defs: { a: { $anchor: 'here' } }, $ref: '#here' }],
+  ['a dynamic anchor', { $dynamicAnchor: 'node', properties: { child: { $dynamicRef: '#node' } } }],
+  [
+    'an embedded resource',
+    { $id: 'https://a.example/root', $defs: { b: { $id: 'other', $anchor: 'x' } }, $ref: 'other#x' },
+  ],
+  ['its own name', { $id: 'https://a.example/root', properties: { child: { $ref: 'https://a.example/root' } } }],
+  [
+    'references that are data',
+    { const: { $ref: 'https://b.example' }, enum: [{ $ref: 'x' }], default: { $schema: 'y' } },
+  ],
+  ['a property called $ref', { properties: { $ref: { type: 'string' }, type: {} } }],
+  ['dependencies as lists', { dependencies: { a: ['b'], c: { required: ['d'] } } }],
+] as const satisfies readonly (readonly [string, JsonObject])[]) {
+  test(`served: ${name}`, () => assert.deepEqual(toDocument(schema), schema))
+}
+
+for (const [name, schema, says] of [
+  [
+    'an unknown dialect',
+    { $schema: 'https://example.com/dialect' },
+    /at #: the dialect "https:\/\/example.com\/dialect" is not known/,
+  ],
+  ['2019-09', { $schema: 'https://json-schema.org/draft/2019-09/schema' }, /dialect/],
+  ['a dialect within', { properties: { a: { $schema: 'x' } } }, /at #\/properties\/a: the dialect "x"/],
+  [
+    'a reference to the network',
+    { properties: { a: { $ref: 'https://a.example/x' } } },
+    /#\/properties\/a: \$ref.*nothing is fetched/,
+  ],
+  ['a reference to a file', { $ref: 'other.json' }, /leads to nothing/],
+  ['a pointer to nothing', { $ref: '#/$defs/a' }, /leads to nothing/],
+  ['a pointer to what is inherited', { $ref: '#/constructor' }, /leads to nothing/],
+  ['a pointer to what is no schema', { title: 'x', $ref: '#/title' }, /leads to nothing/],
+  ['an anchor that is not there', { $ref: '#here' }, /leads to nothing/],
+  ['an anchor of another resource', { $defs: { a: { $id: 'other', $anchor: 'x' } }, $ref: '#x' }, /leads to nothing/],
+  ['a reference that is no text', { $ref: 5 }, /leads to nothing/],
+  ['a dynamic reference to the network', { $dynamicRef: 'https://a.example/x' }, /leads to nothing/],
+  ['a reference to itself', { $ref: '#' }, /back to itself/],
+  [
+    'references in a circle',
+    { $ref: '#/$defs/a', $defs: { a: { $ref: '#/$defs/b' }, b: { $ref: '#/$defs/a' } } },
+    /back to itself/,
+  ],
+  ['an unknown type', { properties: { a: { type: 'strin' } } }, /#\/properties\/a: there is no type "strin"/],
+  ['an unknown type in a list', { type: ['string', 'date'] }, /no type "date"/],
+  ['properties that are no object', { properties: [] }, /"properties" is an object/],
+  ['a property that is no schema', { properties: { a: 'string' } }, /#\/properties\/a: this is no schema/],
+  ['required as a flag', { properties: { a: { required: true } } }, /"required" is a list/],
+] as const satisfies readonly (readonly [string, JsonObject, RegExp])[]) {
+  test(`refused, naming the place: ${name}`, () => assert.throws(() => toDocument(schema), says))
+}
+
+test('what is too deep or too large is refused', () => {
+  const nested = (depth: number): JsonObject => (depth === 1 ? {} : { items: nested(depth - 1) })
+  toDocument(nested(100))
+  assert.throws(() => toDocument(nested(101)), /levels deep/)
+  const wide = (count: number): JsonObject => ({
+    properties: Object.fromEntries(Array.from({ length: count }, (_, at) => [`p${at}`, {}])),
+  })
+  toDocument(wide(9_999))
+  assert.throws(() => toDocument(wide(10_000)), /10000 parts/)
+})
