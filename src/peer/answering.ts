@@ -1,5 +1,4 @@
 import type { Codec } from '../codec/codec.ts'
-import type { Bag } from '../model/bag.ts'
 import type { Call } from '../model/call.ts'
 import { isObject, own, type JsonObject } from '../model/json.ts'
 import type { AskAnswer, AskRequest, Implementation, LogLevel } from '../model/nouns.ts'
@@ -26,7 +25,7 @@ export interface Shared {
   readonly options: PeerOptions
   readonly encoder: Encoder
   /** Everything in flight, on all connections. */
-  readonly open: Bag<Answering>
+  readonly open: Set<Answering>
 }
 
 const aborted = new AbortController()
@@ -42,7 +41,6 @@ const endless = 'subscriptions/listen'
 export class Answering implements CallContext, Exchange {
   readonly answer: Promise<Answer | undefined>
   readonly end: (() => void) | undefined
-  slot = -1
   readonly #shared: Shared
   readonly #request: RequestMessage
   readonly #dialect: Dialect
@@ -87,7 +85,7 @@ export class Answering implements CallContext, Exchange {
   settle(answer: Answer | undefined): void {
     if (this.#settled) return
     this.#settled = true
-    this.#shared.open.remove(this)
+    this.#shared.open.delete(this)
     this.#settle(answer)
   }
 

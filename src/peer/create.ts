@@ -1,5 +1,4 @@
 import type { Codec, Transport } from '../codec/codec.ts'
-import { createBag, type Bag } from '../model/bag.ts'
 import { isObject, own } from '../model/json.ts'
 import type { Change } from '../model/notification.ts'
 import { Refusal } from '../model/refusal.ts'
@@ -15,7 +14,7 @@ import { readDialect } from './self-contained.ts'
 export function createPeer(options: PeerOptions): Peer {
   const { codecs, served } = options
   const encoder = createEncoder(options)
-  const shared: Shared = { options, encoder, open: createBag() }
+  const shared: Shared = { options, encoder, open: new Set() }
   const newest = codecs.newest
   const selfContained = codecs.all.find((codec) => codec.lifecycle === 'request') ?? newest
   const withHandshake = codecs.newestWithHandshake ?? newest
@@ -132,11 +131,11 @@ function settled(answer: Answer): Exchange {
 }
 
 /** Ends what has no end of its own, waits for the rest, and gives up on what takes longer. */
-async function drain(open: Bag<Answering>, graceMs: number): Promise<void> {
-  for (const answering of open.items()) answering.end?.()
-  const rest = Promise.all(open.items().map((answering) => answering.answer))
+async function drain(open: ReadonlySet<Answering>, graceMs: number): Promise<void> {
+  for (const answering of open) answering.end?.()
+  const rest = Promise.all([...open].map((answering) => answering.answer))
   let timer: NodeJS.Timeout | undefined
   await Promise.race([rest, new Promise((resolve) => (timer = setTimeout(resolve, graceMs)))])
   clearTimeout(timer)
-  for (const answering of open.items()) answering.stop(new Refusal('Overloaded'))
+  for (const answering of [...open]) answering.stop(new Refusal('Overloaded'))
 }

@@ -2,22 +2,46 @@ import type { HttpReply } from './http-types.ts'
 
 /** Lets a web page of `origin`, which the guard let pass, read the response. */
 export function withCors(reply: HttpReply, origin: string): HttpReply {
-  const cors = [
+  return new CorsReply(reply, [
     'access-control-allow-origin',
     origin,
     'access-control-expose-headers',
     'mcp-session-id, www-authenticate, retry-after',
     'vary',
     'origin',
-  ]
-  return {
-    full: (status, headers, text) => reply.full(status, [...headers, ...cors], text),
-    head: (status, headers) => reply.head(status, [...headers, ...cors]),
-    write: (text) => reply.write(text),
-    end: () => reply.end(),
-    onClose: (listener) => reply.onClose(listener),
-    get closed() {
-      return reply.closed
-    },
+  ])
+}
+
+class CorsReply implements HttpReply {
+  readonly #reply: HttpReply
+  readonly #cors: readonly string[]
+
+  constructor(reply: HttpReply, cors: readonly string[]) {
+    this.#reply = reply
+    this.#cors = cors
+  }
+
+  full(status: number, headers: readonly string[], text?: string): void {
+    this.#reply.full(status, [...headers, ...this.#cors], text)
+  }
+
+  head(status: number, headers: readonly string[]): void {
+    this.#reply.head(status, [...headers, ...this.#cors])
+  }
+
+  write(text: string): void {
+    this.#reply.write(text)
+  }
+
+  end(): void {
+    this.#reply.end()
+  }
+
+  onClose(listener: () => void): void {
+    this.#reply.onClose(listener)
+  }
+
+  get closed(): boolean {
+    return this.#reply.closed
   }
 }

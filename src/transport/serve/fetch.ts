@@ -16,7 +16,7 @@ export function fetchHandler(peer: Peer, options: HttpOptions = {}): FetchHandle
   const endpoint = createHttpEndpoint(peer, options)
   const maxBytes = options.caps?.maxMessageBytes ?? defaultCaps.maxMessageBytes
   const handler = (request: Request): Promise<Response> =>
-    new Promise((resolve) => endpoint.handle(toRequest(request, maxBytes), createReply(request.signal, resolve)))
+    new Promise((resolve) => endpoint.handle(toRequest(request, maxBytes), new FetchReply(request.signal, resolve)))
   return Object.assign(handler, {
     close: ({ graceMs = 5_000 }: { readonly graceMs?: number } = {}) => endpoint.close(graceMs),
   })
@@ -62,53 +62,64 @@ function join(chunks: readonly Uint8Array[], size: number): Uint8Array {
   return whole
 }
 
-function createReply(signal: AbortSignal, respond: (response: Response) => void): HttpReply {
-  const encoder = new TextEncoder()
-  let controller: ReadableStreamDefaultController<Uint8Array> | undefined
-  let closed = false
-  let gone = (): void => {}
-  const onGone = (): void => {
-    if (closed) return
-    closed = true
-    // Nobody reads it, but whoever called the handler is not left waiting.
-    respond(new Response(null, { status: 499 }))
-    gone()
+const encoder = new TextEncoder()
+
+class FetchReply implements HttpReply {
+  readonly #signal: AbortSignal
+  readonly #respond: (response: Response) => void
+  readonly #listeners: (() => void)[] = []
+  #controller: ReadableStreamDefaultController<Uint8Array> | undefined
+  #closed = false
+
+  constructor(signal: AbortSignal, respond: (response: Response) => void) {
+    this.#signal = signal
+    this.#respond = respond
   }
-  return {
-    full(status, headers, text) {
-      if (closed) return
-      closed = true
-      respond(new Response(text ?? null, { status, headers: toHeaders(headers) }))
-    },
-    head(status, headers) {
-      const body = new ReadableStream<Uint8Array>({
-        start(opened) {
-          controller = opened
-        },
-        cancel: onGone,
-      })
-      respond(new Response(body, { status, headers: toHeaders(headers) }))
-    },
-    write(text) {
-      if (!closed) controller?.enqueue(encoder.encode(text))
-    },
-    end() {
-      if (closed) return
-      closed = true
-      controller?.close()
-    },
-    onClose(listener) {
-      const earlier = gone
-      gone = () => {
-        earlier()
-        listener()
-      }
-      if (signal.aborted) onGone()
-      else signal.addEventListener('abort', onGone, { once: true })
-    },
-    get closed() {
-      return closed
-    },
+
+  full(status: number, headers: readonly string[], text?: string): void {
+    if (this.#closed) return
+    this.#closed = true
+    this.#respond(new Response(text ?? null, { status, headers: toHeaders(headers) }))
+  }
+
+  head(status: number, headers: readonly string[]): void {
+    const body = new ReadableStream<Uint8Array>({
+      start: (controller) => {
+        this.#controller = controller
+      },
+      cancel: () => this.#leave(),
+    })
+    this.#respond(new Response(body, { status, headers: toHeaders(headers) }))
+  }
+
+  write(text: string): void {
+    if (!this.#closed) this.#controller?.enqueue(encoder.encode(text))
+  }
+
+  end(): void {
+    if (this.#closed) return
+    this.#closed = true
+    this.#controller?.close()
+  }
+
+  onClose(listener: () => void): void {
+    this.#listeners.push(listener)
+    if (this.#signal.aborted) this.#leave()
+    else if (this.#listeners.length === 1) {
+      this.#signal.addEventListener('abort', () => this.#leave(), { once: true })
+    }
+  }
+
+  get closed(): boolean {
+    return this.#closed
+  }
+
+  #leave(): void {
+    if (this.#closed) return
+    this.#closed = true
+    // Nobody reads it, but whoever called the handler is not left waiting.
+    this.#respond(new Response(null, { status: 499 }))
+    for (const listener of this.#listeners) listener()
   }
 }
 

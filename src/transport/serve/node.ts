@@ -25,23 +25,37 @@ export function nodeHandler(peer: Peer, options: HttpOptions = {}): NodeHandler 
   const endpoint = createHttpEndpoint(peer, options)
   const maxBytes = options.caps?.maxMessageBytes ?? defaultCaps.maxMessageBytes
   const handler = (request: IncomingMessage, response: ServerResponse): void => {
-    endpoint.handle(toRequest(request, maxBytes), toReply(request, response))
+    endpoint.handle(new NodeRequest(request, maxBytes), new NodeReply(request, response))
   }
   return Object.assign(handler, {
     close: ({ graceMs = 5_000 }: { readonly graceMs?: number } = {}) => endpoint.close(graceMs),
   })
 }
 
-function toRequest(request: IncomingMessage, maxBytes: number): HttpRequest {
-  const { headers } = request
-  return {
-    method: request.method ?? '',
-    path: request.url ?? '',
-    header(name) {
-      const value = headers[name]
-      return typeof value === 'object' ? value.join(', ') : value
-    },
-    body: () => readBody(request, maxBytes),
+class NodeRequest implements HttpRequest {
+  readonly #request: IncomingMessage
+  readonly #maxBytes: number
+
+  constructor(request: IncomingMessage, maxBytes: number) {
+    this.#request = request
+    this.#maxBytes = maxBytes
+  }
+
+  get method(): string {
+    return this.#request.method ?? ''
+  }
+
+  get path(): string {
+    return this.#request.url ?? ''
+  }
+
+  readonly header = (name: string): string | undefined => {
+    const value = this.#request.headers[name]
+    return typeof value === 'object' ? value.join(', ') : value
+  }
+
+  body(): Promise<Uint8Array | Refusal> {
+    return readBody(this.#request, this.#maxBytes)
   }
 }
 
@@ -69,40 +83,52 @@ function readBody(request: IncomingMessage, maxBytes: number): Promise<Uint8Arra
   })
 }
 
-function toReply(request: IncomingMessage, response: ServerResponse): HttpReply {
-  let ended = false
-  return {
-    full(status, headers, text) {
-      if (ended) return
-      ended = true
-      // A body that nobody looked at would stop the next request on this connection.
-      if (!request.readableFlowing && !request.complete) request.resume()
-      const length = text === undefined ? 0 : Buffer.byteLength(text)
-      response.writeHead(status, status === 204 ? [...headers] : [...headers, 'content-length', String(length)])
-      response.end(text)
-    },
-    head(status, headers) {
-      if (!ended) response.writeHead(status, [...headers])
-    },
-    write(text) {
-      if (ended) return
-      response.write(text)
-      if (response.writableLength > maxUnreadBytes) response.destroy()
-    },
-    end() {
-      if (ended) return
-      ended = true
-      response.end()
-    },
-    onClose(listener) {
-      response.on('close', () => {
-        if (!ended) listener()
-        ended = true
-      })
-    },
-    get closed() {
-      return ended || response.destroyed
-    },
+/** A class, since an object literal with a getter costs a hidden class of its own for every request. */
+class NodeReply implements HttpReply {
+  readonly #request: IncomingMessage
+  readonly #response: ServerResponse
+  #ended = false
+
+  constructor(request: IncomingMessage, response: ServerResponse) {
+    this.#request = request
+    this.#response = response
+  }
+
+  full(status: number, headers: readonly string[], text?: string): void {
+    if (this.#ended) return
+    this.#ended = true
+    // A body that nobody looked at would stop the next request on this connection.
+    if (!this.#request.readableFlowing && !this.#request.complete) this.#request.resume()
+    const length = text === undefined ? 0 : Buffer.byteLength(text)
+    this.#response.writeHead(status, status === 204 ? [...headers] : [...headers, 'content-length', String(length)])
+    this.#response.end(text)
+  }
+
+  head(status: number, headers: readonly string[]): void {
+    if (!this.#ended) this.#response.writeHead(status, [...headers])
+  }
+
+  write(text: string): void {
+    if (this.#ended) return
+    this.#response.write(text)
+    if (this.#response.writableLength > maxUnreadBytes) this.#response.destroy()
+  }
+
+  end(): void {
+    if (this.#ended) return
+    this.#ended = true
+    this.#response.end()
+  }
+
+  onClose(listener: () => void): void {
+    this.#response.on('close', () => {
+      if (!this.#ended) listener()
+      this.#ended = true
+    })
+  }
+
+  get closed(): boolean {
+    return this.#ended || this.#response.destroyed
   }
 }
 

@@ -1,14 +1,15 @@
 import type { Answer, Exchange } from '../../peer/peer.ts'
 import type { RequestId } from '../../wire/envelope.ts'
 
-/** What ends and keeps alive the response to an exchange. */
-export interface OpenResponse {
-  finish(answer: Answer | undefined): void
+/** A response that is kept alive without belonging to one exchange. */
+export interface Quiet {
   keepAlive(): void
 }
 
-/** A response that is kept alive without belonging to one exchange. */
-export type Quiet = Pick<OpenResponse, 'keepAlive'>
+/** What ends and keeps alive the response to an exchange. */
+export interface OpenResponse extends Quiet {
+  finish(answer: Answer | undefined): void
+}
 
 /** The exchanges of one endpoint whose answers are still to come. */
 export interface OpenExchanges {
@@ -20,52 +21,63 @@ export interface OpenExchanges {
   drain(graceMs: number): Promise<void>
 }
 
+interface Watched {
+  readonly stream: Quiet
+  /** The round of the timer in which it was opened: it is left alone until that is over. */
+  readonly since: number
+}
+
+interface Running extends Watched {
+  readonly id: RequestId
+  readonly exchange: Exchange
+  readonly stream: OpenResponse
+}
+
 /**
  * One timer for all of them, running only while there are any.
  * @param giveUp the answer to a request that takes longer than a drain may
  */
 export function createOpenExchanges(keepAliveMs: number, giveUp: (id: RequestId) => Answer): OpenExchanges {
-  const exchanges = new Map<Exchange, { readonly id: RequestId; readonly response: OpenResponse }>()
-  const quiet = new Set<Quiet>()
-  // Whatever is open for a whole round of the timer is told that somebody is there.
-  const fresh = new Set<Quiet>()
+  const exchanges = new Set<Running>()
+  const streams = new Set<Watched>()
+  let round = 0
   let timer: ReturnType<typeof setInterval> | undefined
-  let emptied: (() => void) | undefined
+  let emptied = (): void => {}
 
   function sweep(): void {
-    for (const response of quiet) if (!fresh.has(response)) response.keepAlive()
-    fresh.clear()
-    if (quiet.size > 0) return
+    for (const { since, stream } of [...exchanges, ...streams]) if (since < round) stream.keepAlive()
+    round += 1
+    if (exchanges.size + streams.size === 0) stopTimer()
+  }
+  function startTimer(): void {
+    if (timer !== undefined) return
+    timer = setInterval(sweep, keepAliveMs)
+    timer.unref?.()
+  }
+  function stopTimer(): void {
     clearInterval(timer)
     timer = undefined
   }
-  function watch(response: Quiet): () => void {
-    quiet.add(response)
-    fresh.add(response)
-    if (timer === undefined) {
-      timer = setInterval(sweep, keepAliveMs)
-      timer.unref?.()
-    }
-    return () => {
-      quiet.delete(response)
-      fresh.delete(response)
-    }
-  }
 
   return {
-    add(id, exchange, response) {
-      exchanges.set(exchange, { id, response })
-      const stop = watch(response)
+    add(id, exchange, stream) {
+      const running: Running = { since: round, id, exchange, stream }
+      exchanges.add(running)
+      startTimer()
       void exchange.answer.then((answer) => {
-        exchanges.delete(exchange)
-        stop()
-        response.finish(answer)
-        if (exchanges.size === 0) emptied?.()
+        exchanges.delete(running)
+        stream.finish(answer)
+        if (exchanges.size === 0) emptied()
       })
     },
-    watch,
+    watch(stream) {
+      const watched: Watched = { since: round, stream }
+      streams.add(watched)
+      startTimer()
+      return () => void streams.delete(watched)
+    },
     async drain(graceMs) {
-      for (const exchange of exchanges.keys()) exchange.end?.()
+      for (const { exchange } of [...exchanges]) exchange.end?.()
       if (exchanges.size > 0) {
         await new Promise<void>((resolve) => {
           const limit = setTimeout(resolve, graceMs)
@@ -75,12 +87,11 @@ export function createOpenExchanges(keepAliveMs: number, giveUp: (id: RequestId)
           }
         })
       }
-      for (const [exchange, { id, response }] of exchanges) {
-        response.finish(giveUp(id))
+      for (const { id, exchange, stream } of [...exchanges]) {
+        stream.finish(giveUp(id))
         exchange.cancel('the server is closing')
       }
-      clearInterval(timer)
-      timer = undefined
+      stopTimer()
     },
   }
 }

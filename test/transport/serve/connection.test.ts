@@ -30,7 +30,8 @@ function open(options: MemoryOptions = {}, revisions?: readonly string[]) {
     heard,
     until,
     answers: (id: string | number | null) => single().filter((m) => (m.id ?? null) === id && (m.result || m.error)),
-    answer: (id: string | number | null) => until(() => single().find((m) => (m.id ?? null) === id && (m.result || m.error))),
+    answer: (id: string | number | null) =>
+      until(() => single().find((m) => (m.id ?? null) === id && (m.result || m.error))),
     async handshake(revision: string, capabilities = {}) {
       link.send(initialize('init', revision, capabilities))
       await until(() => single().find((m) => m.id === 'init'))

@@ -6,7 +6,7 @@ import type { Json, JsonObject } from '../../../src/model/json.ts'
 import type { Change } from '../../../src/model/notification.ts'
 import { silent } from '../../../src/model/ports.ts'
 import { Refusal } from '../../../src/model/refusal.ts'
-import type { CallContext, Served } from '../../../src/model/served.ts'
+import type { CallContext, Description, Served } from '../../../src/model/served.ts'
 import { createPeer } from '../../../src/peer/create.ts'
 import type { Peer } from '../../../src/peer/peer.ts'
 
@@ -20,6 +20,12 @@ export interface StandIn extends Served {
 
 const text = (said: Json | undefined): JsonObject => ({ content: [{ type: 'text', text: said }] })
 
+const description: Description = {
+  info: { name: 'stand-in', version: '1' },
+  capabilities: { tools: { listChanged: true }, resources: { subscribe: true }, logging: {} },
+  hints: {},
+}
+
 export function standIn(): StandIn {
   const listeners = new Set<(change: Change) => void>()
   const served: StandIn = {
@@ -28,11 +34,7 @@ export function standIn(): StandIn {
       return listeners.size
     },
     change: (change) => listeners.forEach((listener) => listener(change)),
-    describe: () => ({
-      info: { name: 'stand-in', version: '1' },
-      capabilities: { tools: { listChanged: true }, resources: { subscribe: true }, logging: {} },
-      hints: {},
-    }),
+    describe: () => description,
     onChange(listener) {
       listeners.add(listener)
       return () => listeners.delete(listener)
