@@ -4,6 +4,7 @@ import type { JsonObject } from '../model/json.ts'
 import type { Clock, Random, Seal, SealPurpose } from '../model/ports.ts'
 import { keyBytes, keyIdBytes, toRingKey } from './key.ts'
 
+/** What a seal is made of. */
 export interface SealOptions {
   /** Keys of 32 bytes, the newest first: it seals, all of them open. Replacing a key means putting another before it. */
   readonly keys: readonly Uint8Array[]

@@ -9,6 +9,7 @@ export interface Accumulator {
 const none = new Uint8Array(0)
 const smallest = 1024
 
+/** Makes an empty accumulator. */
 export function createAccumulator(): Accumulator {
   let held = none
   let length = 0

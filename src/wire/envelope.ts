@@ -5,6 +5,7 @@ import { Refusal } from '../model/refusal.ts'
 /** What ties an answer to its request. A string and a number are never equal, whatever they spell. */
 export type RequestId = string | number
 
+/** A message that wants an answer. */
 export interface RequestMessage {
   readonly kind: 'request'
   readonly id: RequestId
@@ -12,6 +13,7 @@ export interface RequestMessage {
   readonly params: JsonObject | undefined
 }
 
+/** A message that is never answered. */
 export interface NotificationMessage {
   readonly kind: 'notification'
   readonly method: string
@@ -35,6 +37,7 @@ export type ResponseMessage =
       readonly error: RpcError
     }
 
+/** Whatever JSON-RPC 2.0 has for one message. */
 export type Message = RequestMessage | NotificationMessage | ResponseMessage
 
 /** What is not a message. `id` is there when it could be read, so that the refusal can be answered to it. */

@@ -1,5 +1,6 @@
 import { createAccumulator } from './accumulator.ts'
 
+/** How long lines may be, and who is told of them. */
 export interface LineSplitterOptions {
   /** The longest line, in bytes, without its line end. */
   readonly maxBytes: number
@@ -9,6 +10,7 @@ export interface LineSplitterOptions {
   onOverflow(): void
 }
 
+/** Takes in bytes as they come. */
 export interface LineSplitter {
   push(chunk: Uint8Array): void
   /** The input has ended; a last line without a line end still counts. */

@@ -1,5 +1,6 @@
 import { createAccumulator } from './accumulator.ts'
 
+/** What an event says beside its data. */
 export interface SseFields {
   /** Where a client resumes. CR, LF and NUL, which cannot be sent, are left out. */
   readonly id?: string
@@ -35,6 +36,7 @@ function oneLine(text: string): string {
   return text.replaceAll(/[\r\n\0]/g, '')
 }
 
+/** An event as it was read. */
 export interface SseEvent {
   /** The event's type, `message` unless it says otherwise. */
   readonly event: string
@@ -43,6 +45,7 @@ export interface SseEvent {
   readonly id: string
 }
 
+/** How large events may be, and who is told of them. */
 export interface SseDecoderOptions {
   /** The most bytes that one line, or the data of one event, may have. */
   readonly maxBytes: number
@@ -54,6 +57,7 @@ export interface SseDecoderOptions {
   onOverflow(): void
 }
 
+/** Takes in bytes as they come. */
 export interface SseDecoder {
   push(chunk: Uint8Array): void
   /** The id to resume after; empty if none came. */
