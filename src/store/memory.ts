@@ -125,7 +125,11 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
     append: (log, value, appendOptions) => whileOpen(() => append(log, value, appendOptions)),
     read: (log, after) => whileOpen(() => logs.get(log)?.log.read(after) ?? { entries: [], evictedThrough: 0 }),
     publish: (channel, message) => whileOpen(() => bus.publish(channel, message)),
-    subscribe: (channel, listener) => whileOpen(() => bus.subscribe(channel, listener)),
+    subscribe: (channel, listener) =>
+      whileOpen(() => {
+        const stop = bus.subscribe(channel, listener)
+        return async () => stop()
+      }),
     async close() {
       closed = true
       bus.clear()

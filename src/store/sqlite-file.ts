@@ -1,0 +1,158 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { Refusal } from '../model/refusal.ts'
+import { StoreUnavailable } from '../model/store-unavailable.ts'
+import { isBusy, isDiskFull, openDatabase, type SqliteDatabase, type SqliteDriver } from './sqlite-driver.ts'
+import { migrations } from './sqlite-schema.ts'
+
+/** How a file is opened. */
+export interface SqliteFileOptions {
+  readonly path: string
+  readonly driver: SqliteDriver | undefined
+  readonly synchronous: 'normal' | 'full'
+  /** Milliseconds that a call waits at most for others to let go of the file. */
+  readonly timeoutMs: number
+}
+
+/** A query as a function: parameters in their order, rows out. */
+export type Query<Row> = (...parameters: readonly (string | number)[]) => readonly Row[]
+
+/** One open file. */
+export interface SqliteFile {
+  /** A query that is compiled once; its rows are as `sql` names them, which the type has to say. */
+  query<Row>(sql: string): Query<Row>
+  /** Runs `work`, as a whole or not at all; in here only. */
+  atomically<Result>(work: () => Result): Result
+  /**
+   * Runs `work` once the file lets it, in the order of calls.
+   * @throws StoreUnavailable when it does not in time, Refusal `StoreFull` when the disk is full
+   */
+  run<Result>(work: () => Result): Promise<Result>
+  close(): void
+}
+
+/** A blocked call blocks the process: SQLite itself waits no longer than this, in milliseconds; the rest is waited for beside. */
+const busyTimeoutMs = 10
+
+/** Opens a file, and brings its tables up to date. @throws StoreUnavailable if that fails */
+export function openFile(options: SqliteFileOptions): SqliteFile {
+  const database = openTables(options)
+  const begin = database.prepare('BEGIN IMMEDIATE')
+  const commit = database.prepare('COMMIT')
+  let waiting: Promise<unknown> | undefined
+  let closed = false
+
+  async function attempt<Result>(work: () => Result, deadline: number): Promise<Result> {
+    for (;;) {
+      if (closed) throw new StoreUnavailable('The store is closed')
+      try {
+        return work()
+      } catch (error) {
+        if (!isBusy(error) || performance.now() >= deadline) throw toStoreError(error, options.path)
+      }
+      await delay(2 + Math.random() * 10)
+    }
+  }
+
+  return {
+    query<Row>(sql: string): Query<Row> {
+      const statement = database.prepare(sql)
+      return (...parameters) => statement.all(...parameters) as Row[] // as its documentation says
+    },
+    atomically(work) {
+      begin.all()
+      try {
+        const result = work()
+        commit.all()
+        return result
+      } catch (error) {
+        rollBack(database)
+        throw error
+      }
+    },
+    async run(work) {
+      const deadline = performance.now() + options.timeoutMs
+      const before = waiting
+      if (before === undefined && !closed) {
+        try {
+          return work()
+        } catch (error) {
+          if (!isBusy(error)) throw toStoreError(error, options.path)
+        }
+      }
+      const mine = (before ?? delay(2)).then(() => attempt(work, deadline))
+      const settled = mine.then(
+        () => {},
+        () => {},
+      )
+      waiting = settled
+      try {
+        return await mine
+      } finally {
+        if (waiting === settled) waiting = undefined
+      }
+    },
+    close() {
+      if (closed) return
+      closed = true
+      database.close()
+    },
+  }
+}
+
+function openTables({ path, driver, synchronous, timeoutMs }: SqliteFileOptions): SqliteDatabase {
+  try {
+    const database = openDatabase(path, driver)
+    // Turning to WAL, and the first tables, need the file alone: processes that start together wait for one another.
+    const deadline = performance.now() + timeoutMs
+    patiently(deadline, () => database.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}`))
+    patiently(deadline, () => database.exec('PRAGMA journal_mode = WAL'))
+    database.exec(`PRAGMA synchronous = ${synchronous}`)
+    patiently(deadline, () => migrate(database))
+    return database
+  } catch (error) {
+    throw toStoreError(error, path)
+  }
+}
+
+/** The process has nothing else to do yet, so it may sleep. */
+function patiently(deadline: number, work: () => void): void {
+  for (;;) {
+    try {
+      return void work()
+    } catch (error) {
+      if (!isBusy(error) || performance.now() >= deadline) throw error
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5 + Math.random() * 20)
+    }
+  }
+}
+
+function migrate(database: SqliteDatabase): void {
+  const versionOf = (): number => {
+    const [row] = database.prepare('PRAGMA user_version').all() as { user_version: number }[] // the pragma's one row
+    return row?.user_version ?? 0
+  }
+  if (versionOf() >= migrations.length) return
+  database.exec('BEGIN IMMEDIATE')
+  try {
+    for (const sql of migrations.slice(versionOf())) database.exec(sql)
+    database.exec(`PRAGMA user_version = ${Math.max(migrations.length, versionOf())}`)
+    database.exec('COMMIT')
+  } catch (error) {
+    rollBack(database)
+    throw error
+  }
+}
+
+/** What went wrong matters more than that SQLite may have rolled back by itself. */
+function rollBack(database: SqliteDatabase): void {
+  try {
+    database.exec('ROLLBACK')
+  } catch {}
+}
+
+function toStoreError(error: unknown, path: string): Error {
+  if (error instanceof Refusal || error instanceof StoreUnavailable) return error
+  if (isDiskFull(error)) return new Refusal('StoreFull', { cause: error })
+  const reason = error instanceof Error ? error.message : String(error)
+  return new StoreUnavailable(`SQLite file ${path}: ${reason}`, { cause: error })
+}
