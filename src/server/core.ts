@@ -15,6 +15,8 @@ export interface Core {
   onChange(listener: (change: Change) => number | void): () => void
   /** Warns about a deprecated feature, once for the server's life. */
   deprecated(feature: string): void
+  /** Warns, once for the server's life and for these fields. */
+  warnOnce(message: string, fields: Readonly<Record<string, string>>): void
 }
 
 /** How a server answers one operation. */

@@ -49,10 +49,12 @@ export function createServerOver(options: ServerOptions, ports: ServerPorts): Se
       listeners.add(listener)
       return () => listeners.delete(listener)
     },
-    deprecated: (feature) => {
-      if (warned.has(feature)) return
-      warned.add(feature)
-      ports.logger.warn('deprecated by the specification', { feature })
+    deprecated: (feature) => core.warnOnce('deprecated by the specification', { feature }),
+    warnOnce: (message, fields) => {
+      const about = JSON.stringify([message, fields])
+      if (warned.has(about)) return
+      warned.add(about)
+      ports.logger.warn(message, fields)
     },
   }
   let operations = composeOperations(setup.middleware, core)

@@ -84,6 +84,11 @@ export class Round {
     return Promise.reject(new Suspension())
   }
 
+  /** A name for what is under `key` that no other flow has. */
+  nameOf(key: string): string {
+    return stepKey(this.#current, key)
+  }
+
   /** Runs `effect` unless an earlier round of the flow did; either way resolves to its result as JSON keeps it. */
   step(key: string, effect: (stepKey: string) => unknown): Promise<Json> {
     if (this.suspended) return Promise.reject(new Suspension())
@@ -98,7 +103,7 @@ export class Round {
     const flow = this.#current
     if (Object.hasOwn(flow.steps, key)) return flow.steps[key] ?? null
     const done = await effect(stepKey(flow, key))
-    const kept = JSON.parse(JSON.stringify(done ?? null)) as Json
+    const kept = asJson(key, done)
     this.#flow = { ...this.#current, steps: { ...this.#current.steps, [key]: kept } }
     return kept
   }
@@ -138,6 +143,13 @@ export class Round {
     resolve()
   }
 
+}
+
+/** A step's result as it will be on replay. @throws TypeError for what is not JSON */
+function asJson(key: string, result: unknown): Json {
+  const text = JSON.stringify(result ?? null)
+  if (text === undefined) throw new TypeError(`The step ${JSON.stringify(key)} has to return JSON`)
+  return JSON.parse(text) as Json
 }
 
 function timer(ms: number): { readonly promise: Promise<void>; readonly resolve: () => void } {

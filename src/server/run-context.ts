@@ -94,7 +94,7 @@ export class RunContext implements Context {
 
   async elicitUrl(key: string, url: string, message: string): Promise<{ readonly action: 'accept' | 'decline' | 'cancel' }> {
     this.#need('elicitation.url')
-    const params = { mode: 'url', message, url, elicitationId: key } as const
+    const params = { mode: 'url', message, url, elicitationId: this.#round.nameOf(key) } as const
     const answer = await this.#ask(key, { method: 'elicitation/create', params }, isAction)
     return { action: answer.action as 'accept' | 'decline' | 'cancel' }
   }

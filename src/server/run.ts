@@ -42,7 +42,10 @@ export async function runHandler<T>(run: Run, round: Round, handler: (ctx: Conte
   try {
     const ctx = new RunContext(run.core, run.call, run.context, round)
     const returned = await handler(ctx)
-    if (round.suspended) return await suspend(run, round)
+    if (round.suspended) {
+      run.core.warnOnce('a handler went on after it had to wait for the client; what it came to is discarded', { target: run.target })
+      return await suspend(run, round)
+    }
     return brandOf(returned) === 'input_required'
       ? await asked(run, round, returned as InputRequired, handler)
       : { value: returned as Exclude<T, InputRequired> }
@@ -84,9 +87,10 @@ async function asked<T>(
 /** A thrown {@link UrlElicitationRequired}: asks, where the client is asked in rounds; else a refusal. */
 async function urlAsks(run: Run, round: Round, thrown: UrlElicitationRequired): Promise<InputRequiredResult> {
   const requests = thrown.elicitations.map((elicitation) => ({ mode: 'url' as const, ...elicitation }))
-  if (run.context.ask || !run.context.features.has('elicitation.url')) {
+  if (run.context.ask) {
     throw new Refusal('UrlElicitationRequired', { data: { elicitations: requests }, message: thrown.message, cause: thrown })
   }
+  needAsk('elicitation.url', run.context)
   const asks = requests.map((params) => [params.elicitationId, { method: 'elicitation/create' as const, params }] as const)
   return round.inputRequired(Object.fromEntries(asks), undefined, bindingOf(run), flowPorts(run.core))
 }

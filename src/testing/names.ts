@@ -29,6 +29,7 @@ export function createNames(values: ReadonlyMap<string, string>): Names {
 
   function discover(message: JsonObject): void {
     if (message.method !== undefined) call('ask', message.id)
+    if (message.id !== undefined && isObject(message.params)) call('elicitation', message.params.elicitationId)
     if (!isObject(message.result)) return
     call('state', message.result.requestState)
     call('cursor', message.result.nextCursor)
