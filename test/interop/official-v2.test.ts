@@ -45,9 +45,10 @@ function toTransport(reach: Reach): Transport {
   return new StdioClientTransport({ command, args, stderr: 'ignore' })
 }
 
+// This client turns -32002, which older revisions have for it, into the newer -32602.
 checkInterop('@modelcontextprotocol/client by default', connectWith({}), {
   revision: '2025-11-25',
-  unknownResource: -32002,
+  unknownResource: -32602,
 })
 
 checkInterop('@modelcontextprotocol/client in automatic mode', connectWith({ versionNegotiation: { mode: 'auto' } }), {
