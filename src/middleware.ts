@@ -1,0 +1,10 @@
+/** Middleware that comes with the library, for the option `middleware` of a server. */
+export { concurrency, rateLimit } from './server/middleware/limits.ts'
+export type { ConcurrencyOptions, CountBy, RateOptions } from './server/middleware/limits.ts'
+export { logCalls } from './server/middleware/log-calls.ts'
+export type { LogCallsOptions } from './server/middleware/log-calls.ts'
+export { resultCap } from './server/middleware/result-cap.ts'
+export type { ResultCapOptions } from './server/middleware/result-cap.ts'
+export { timeouts } from './server/middleware/timeouts.ts'
+export type { TimeoutOptions } from './server/middleware/timeouts.ts'
+export type { Around, CallOf, ListOperation, Middleware } from './server/middleware.ts'

@@ -1,0 +1,71 @@
+import { Refusal } from '../../model/refusal.ts'
+import type { CallContext } from '../../model/served.ts'
+import type { Middleware } from '../middleware.ts'
+
+/** Whom a limit counts: by default each principal, and everybody without one together. */
+export type CountBy = (context: CallContext) => string
+
+const byPrincipal: CountBy = (context) => (context.principal ? `id ${context.principal.id}` : 'anonymous')
+
+export interface ConcurrencyOptions {
+  /** Operations of one caller that may run at once. */
+  readonly max: number
+  readonly by?: CountBy
+}
+
+/**
+ * Refuses with `Overloaded` what would run beside too much else of the same caller; nothing waits. Streams that stay
+ * open (`subscriptions/listen`) do not count.
+ */
+export function concurrency({ max, by = byPrincipal }: ConcurrencyOptions): Middleware {
+  const running = new Map<string, number>()
+  return {
+    all: async (call, context, next) => {
+      if (call.method === 'subscriptions/listen') return next(call, context)
+      const who = by(context)
+      const now = running.get(who) ?? 0
+      if (now >= max) throw new Refusal('Overloaded', { retryAfter: 1 })
+      running.set(who, now + 1)
+      try {
+        return await next(call, context)
+      } finally {
+        const left = (running.get(who) ?? 1) - 1
+        if (left === 0) running.delete(who)
+        else running.set(who, left)
+      }
+    },
+  }
+}
+
+export interface RateOptions {
+  /** Operations that one caller may start per minute, evenly spread. */
+  readonly perMinute: number
+  /** Operations that may come at once after a pause. Default: a tenth of `perMinute`, at least 1. */
+  readonly burst?: number
+  readonly by?: CountBy
+  /** Milliseconds since the epoch. */
+  readonly clock?: () => number
+}
+
+/** Callers that are remembered at most; the one longest unheard of is forgotten first. */
+const maxCallers = 100_000
+
+/** Refuses with `RateLimited`, saying when to come back, what exceeds a caller's share (a token bucket). */
+export function rateLimit({ perMinute, burst, by = byPrincipal, clock = Date.now }: RateOptions): Middleware {
+  const size = burst ?? Math.max(1, Math.floor(perMinute / 10))
+  const perMs = perMinute / 60_000
+  const buckets = new Map<string, { readonly tokens: number; readonly at: number }>()
+  return {
+    all: async (call, context, next) => {
+      const who = by(context)
+      const now = clock()
+      const bucket = buckets.get(who) ?? { tokens: size, at: now }
+      const tokens = Math.min(size, bucket.tokens + (now - bucket.at) * perMs)
+      buckets.delete(who)
+      buckets.set(who, { tokens: tokens < 1 ? tokens : tokens - 1, at: now })
+      if (buckets.size > maxCallers) buckets.delete(buckets.keys().next().value ?? '')
+      if (tokens < 1) throw new Refusal('RateLimited', { retryAfter: Math.ceil((1 - tokens) / perMs / 1000) })
+      return next(call, context)
+    },
+  }
+}

@@ -1,0 +1,45 @@
+import { isRefusal } from '../../model/refusal.ts'
+import { own } from '../../model/json.ts'
+import type { Call } from '../../model/call.ts'
+import type { Logger } from '../../model/ports.ts'
+import type { Middleware } from '../middleware.ts'
+import { quoted } from '../visibility.ts'
+
+export interface LogCallsOptions {
+  readonly logger: Logger
+  /** Milliseconds since the epoch. */
+  readonly clock?: () => number
+}
+
+/** One structured line per operation: what, for whom, how long, how it ended. Peers' texts stand in it escaped and cut. */
+export function logCalls({ logger, clock = Date.now }: LogCallsOptions): Middleware {
+  return {
+    all: async (call, context, next) => {
+      const began = clock()
+      const line = (outcome: string): void =>
+        logger.info('call', {
+          method: quoted(call.method),
+          target: targetOf(call),
+          revision: context.revision,
+          principal: context.principal?.id,
+          client: context.client && quoted(context.client.name),
+          ms: clock() - began,
+          outcome,
+        })
+      try {
+        const result = await next(call, context)
+        line(own(result, 'isError') === true ? 'isError' : typeof result.resultType === 'string' ? result.resultType : 'complete')
+        return result
+      } catch (thrown) {
+        line(isRefusal(thrown) ? thrown.kind : 'InternalError')
+        throw thrown
+      }
+    },
+  }
+}
+
+/** The tool, prompt or URI of a call, as it may stand in a log. */
+function targetOf({ params }: Call): string | undefined {
+  const target = own(params, 'name') ?? own(params, 'uri')
+  return typeof target === 'string' ? quoted(target) : undefined
+}

@@ -1,0 +1,67 @@
+import type { CallToolResult, InputRequiredResult } from '../../model/call.ts'
+import type { ContentBlock } from '../../model/content.ts'
+import type { Middleware } from '../middleware.ts'
+
+export interface ResultCapOptions {
+  /** UTF-8 bytes that the content of a tool's result may take. Default 256 KiB. */
+  readonly maxBytes?: number
+}
+
+/**
+ * Keeps results readable: text over the cap is cut, with a line that says so and by how much; pictures, sounds and
+ * resources that do not fit are replaced by such a line. Structured content cannot be cut, so a result whose structured
+ * content is over the cap becomes an error that says what to do.
+ */
+export function resultCap({ maxBytes = 256 * 1024 }: ResultCapOptions = {}): Middleware {
+  return {
+    call: async (call, context, next) => {
+      const result = await next(call, context)
+      return isFinal(result) ? capped(result, maxBytes) : result
+    },
+  }
+}
+
+function isFinal(result: CallToolResult | InputRequiredResult): result is CallToolResult {
+  return result.resultType === undefined
+}
+
+function capped(result: CallToolResult, maxBytes: number): CallToolResult {
+  const structured = result.structuredContent === undefined ? 0 : sizeOf(result.structuredContent)
+  if (structured > maxBytes) {
+    const text = `The result has ${structured} bytes, more than the ${maxBytes} that are passed on. Ask for less of it.`
+    return { isError: true, content: [{ type: 'text', text }] }
+  }
+  if (!result.content || sizeOf(result.content) <= maxBytes) return result
+  let left = maxBytes
+  const content = result.content.map((block) => {
+    const fitted = fit(block, left)
+    left = Math.max(0, left - sizeOf(fitted))
+    return fitted
+  })
+  return { ...result, content }
+}
+
+function fit(block: ContentBlock, left: number): ContentBlock {
+  const size = sizeOf(block)
+  if (size <= left) return block
+  if (block.type !== 'text') return { type: 'text', text: `[${block.type} of ${size} bytes left out: over the size limit]` }
+  const kept = cut(block.text, left)
+  return { ...block, text: `${kept}\n[cut: ${Buffer.byteLength(block.text) - Buffer.byteLength(kept)} more bytes]` }
+}
+
+/** The beginning of `text` in at most `bytes`, never ending within a character. */
+function cut(text: string, bytes: number): string {
+  const whole = Buffer.from(text)
+  let end = Math.min(bytes, whole.length)
+  while (end > 0 && end < whole.length && ((whole[end] ?? 0) & 0xc0) === 0x80) end--
+  return whole.subarray(0, end).toString()
+}
+
+/** What is no JSON has no size here; it is refused when it is written. */
+function sizeOf(value: unknown): number {
+  try {
+    return Buffer.byteLength(JSON.stringify(value) ?? '')
+  } catch {
+    return 0
+  }
+}

@@ -1,0 +1,60 @@
+import { Refusal } from '../../model/refusal.ts'
+import type { CallContext } from '../../model/served.ts'
+import type { Middleware } from '../middleware.ts'
+import { withSignal } from './with-signal.ts'
+
+export interface TimeoutOptions {
+  /** Milliseconds that a call, read or get may take. Default 60,000. */
+  readonly ms?: number
+  /** Other limits, by tool; `Infinity` for none. */
+  readonly tools?: Readonly<Record<string, number>>
+}
+
+/**
+ * Ends what takes too long: the handler's signal is aborted, and the caller is answered at once, by a tool with a result
+ * that the model can read. What a handler does after its signal is aborted is its own affair.
+ */
+export function timeouts({ ms = 60_000, tools = {} }: TimeoutOptions = {}): Middleware {
+  const limits = new Map(Object.entries(tools))
+  return {
+    call: async (call, context, next) => {
+      const limit = limits.get(call.params.name) ?? ms
+      const answer = await within(limit, context, (inner) => next(call, inner))
+      if (answer !== late) return answer
+      return { isError: true, content: [{ type: 'text', text: `The tool did not finish within ${limit} ms` }] }
+    },
+    read: (call, context, next) => orRefuse(ms, context, (inner) => next(call, inner)),
+    get: (call, context, next) => orRefuse(ms, context, (inner) => next(call, inner)),
+  }
+}
+
+const late = Symbol('late')
+
+async function orRefuse<T>(ms: number, context: CallContext, run: (context: CallContext) => Promise<T>): Promise<T> {
+  const answer = await within(ms, context, run)
+  if (answer === late) throw new Refusal('HandlerFailed', { message: `It did not finish within ${ms} ms`, ran: 'unknown' })
+  return answer
+}
+
+async function within<T>(
+  ms: number,
+  context: CallContext,
+  run: (context: CallContext) => Promise<T>,
+): Promise<T | typeof late> {
+  if (ms === Infinity) return run(context)
+  const over = new AbortController()
+  let timer: NodeJS.Timeout | undefined
+  const end = new Promise<typeof late>((resolve) => {
+    timer = setTimeout(() => {
+      resolve(late)
+      over.abort(new Error(`over the time limit of ${ms} ms`))
+    }, ms)
+  })
+  try {
+    const running = run(withSignal(context, AbortSignal.any([context.signal, over.signal])))
+    running.catch(() => {})
+    return await Promise.race([running, end])
+  } finally {
+    clearTimeout(timer)
+  }
+}
