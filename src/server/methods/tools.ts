@@ -1,4 +1,4 @@
-import type { CallToolResult, InputRequiredResult } from '../../model/call.ts'
+import type { CallToolResult } from '../../model/call.ts'
 import type { ContentBlock } from '../../model/content.ts'
 import type { JsonObject } from '../../model/json.ts'
 import { isRefusal, Refusal } from '../../model/refusal.ts'
@@ -21,8 +21,10 @@ export const callTool: Method<'tools/call'> = async (params, context, core, call
   if (entry === undefined) throw new Refusal('UnknownTool')
   needFeatures(entry.value.config.needs, context)
   const run = { core, call, context, target: entry.key }
-  const round = await openRound(run)
-  const args = checkedArguments(await entry.input.validate(params.arguments ?? {}))
+  const opening = openRound(run)
+  const round = opening instanceof Promise ? await opening : opening
+  const checking = entry.input.validate(params.arguments ?? {})
+  const args = checkedArguments(checking instanceof Promise ? await checking : checking)
   try {
     const outcome = await runHandler(run, round, (ctx) => invoke(entry, args, ctx))
     return 'asks' in outcome ? outcome.asks : await toResult(entry, outcome.value)
@@ -41,7 +43,8 @@ function checkedArguments(checked: Checked<unknown>): unknown {
   throw new Refusal('InvalidArguments', { message: `Invalid arguments: ${issuesText(checked.issues)}` })
 }
 
-async function toResult(entry: ToolEntry, returned: unknown): Promise<CallToolResult | InputRequiredResult> {
+/** A promise only where checking the output takes one. */
+function toResult(entry: ToolEntry, returned: unknown): CallToolResult | Promise<CallToolResult> {
   if (brandOf(returned) === 'complete') return checkedOutput(entry, returned as Result)
   if (entry.output) return checkedOutput(entry, { structuredContent: returned as JsonObject })
   if (typeof returned === 'string') return { content: [{ type: 'text', text: returned }] }
@@ -51,9 +54,13 @@ async function toResult(entry: ToolEntry, returned: unknown): Promise<CallToolRe
   throw new Refusal('Unserializable', { cause: new TypeError('A tool without an output schema returns text or content blocks') })
 }
 
-async function checkedOutput(entry: ToolEntry, result: CallToolResult): Promise<CallToolResult> {
+function checkedOutput(entry: ToolEntry, result: CallToolResult): CallToolResult | Promise<CallToolResult> {
   if (entry.output === undefined || result.isError) return result
-  const checked = await entry.output.validate(result.structuredContent)
+  const checking = entry.output.validate(result.structuredContent)
+  return checking instanceof Promise ? checking.then((checked) => withChecked(result, checked)) : withChecked(result, checking)
+}
+
+function withChecked(result: CallToolResult, checked: Checked<unknown>): CallToolResult {
   if ('value' in checked) return { ...result, structuredContent: checked.value as JsonObject }
   throw new Refusal('Unserializable', { cause: new TypeError(`The output does not fit its schema: ${issuesText(checked.issues)}`) })
 }
