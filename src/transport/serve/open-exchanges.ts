@@ -77,7 +77,7 @@ export function createOpenExchanges(keepAliveMs: number, giveUp: (id: RequestId)
       return () => void streams.delete(watched)
     },
     async drain(graceMs) {
-      for (const { exchange } of [...exchanges]) exchange.end?.()
+      for (const { exchange } of exchanges) exchange.end?.()
       if (exchanges.size > 0) {
         await new Promise<void>((resolve) => {
           const limit = setTimeout(resolve, graceMs)
@@ -87,7 +87,7 @@ export function createOpenExchanges(keepAliveMs: number, giveUp: (id: RequestId)
           }
         })
       }
-      for (const { id, exchange, stream } of [...exchanges]) {
+      for (const { id, exchange, stream } of exchanges) {
         stream.finish(giveUp(id))
         exchange.cancel('the server is closing')
       }
