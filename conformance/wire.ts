@@ -23,7 +23,7 @@ const passed = new Set<string>()
 const failed = new Map<string, string[]>()
 let detail: string[] | undefined
 for await (const line of createInterface({ input: child.stdout })) {
-  const [, verdict, name = ''] = /^(ok {3}|FAIL) (.*)$/.exec(line) ?? []
+  const [, verdict, name = ''] = /^(ok {2}|FAIL) (.*)$/.exec(line) ?? []
   if (verdict === 'FAIL') failed.set(name, (detail = []))
   else if (verdict !== undefined) passed.add(name)
   else if (line.startsWith('     ')) detail?.push(line)
