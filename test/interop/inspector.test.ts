@@ -28,10 +28,10 @@ function inspect(reach: Reach, ...options: string[]): Promise<Outcome> {
   })
 }
 
-function checkOver(name: string, reach: () => Reach): void {
+function checkOver(name: string, reach: Reach): void {
   describe(name, { concurrency: 2 }, () => {
     const printed = async (...options: string[]): Promise<unknown> => {
-      const { status, printed, text } = await inspect(reach(), ...options)
+      const { status, printed, text } = await inspect(reach, ...options)
       assert.equal(status, 0, text)
       return printed
     }
@@ -59,7 +59,7 @@ function checkOver(name: string, reach: () => Reach): void {
     })
 
     test('says why a call was refused', async () => {
-      const { status, text } = await inspect(reach(), '--method', 'resources/read', '--uri', 'memo://nope')
+      const { status, text } = await inspect(reach, '--method', 'resources/read', '--uri', 'memo://nope')
       assert.notEqual(status, 0)
       assert.match(text, /There is no such resource/)
     })
@@ -68,5 +68,6 @@ function checkOver(name: string, reach: () => Reach): void {
 
 const http = await overHttp()
 after(() => http.close())
-checkOver('the inspector over HTTP', () => http.reach)
-checkOver('the inspector over stdio', () => overStdio)
+const stdio = overStdio()
+checkOver('the inspector over HTTP', http.reach)
+checkOver('the inspector over stdio', stdio)

@@ -21,7 +21,7 @@ export function checkInterop(name: string, connect: Connect, expected: Expected)
     after(() => http.close())
     checkOver(http.reach, connect, expected)
   })
-  describe(`${name} over stdio`, () => checkOver(overStdio, connect, expected))
+  describe(`${name} over stdio`, () => checkOver(overStdio(), connect, expected))
 }
 
 function checkOver(reach: Reach, connect: Connect, expected: Expected): void {
