@@ -26,7 +26,7 @@ function toRequest(request: Request, maxBytes: number): HttpRequest {
   const url = new URL(request.url)
   return {
     method: request.method,
-    path: url.pathname,
+    path: url.pathname + url.search,
     // A runtime that keeps the header to itself puts the host into the URL.
     header: (name) => request.headers.get(name) ?? (name === 'host' ? url.host : undefined),
     body: () => readBody(request, maxBytes),

@@ -143,9 +143,9 @@ export function messages(response: Response): Heard[] {
 }
 
 /** Waits until `test` holds, for at most two seconds. */
-export async function until<T>(test: () => T | undefined | false): Promise<T> {
+export async function until<T>(test: () => T | undefined | false | Promise<T | undefined | false>): Promise<T> {
   for (let tries = 0; tries < 400; tries++) {
-    const found = test()
+    const found = await test()
     if (found !== undefined && found !== false) return found
     await sleep(5)
   }

@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Principal } from '../../../src/model/notification.ts'
+import { doors, events, messages, until } from './doors.ts'
+import type { Door } from './doors.ts'
+import { call, initialize, notification, rpc, said } from './stand-in.ts'
+
+async function connect(door: Door, extra: Record<string, string> = {}) {
+  const stream = await door.send({ method: 'GET', path: '/sse', headers: { accept: 'text/event-stream', ...extra } })
+  assert.equal(stream.status, 200)
+  const endpoint = await until(() => events(stream).find((event) => event.event === 'endpoint')?.data)
+  const post = async (body: unknown, headers: Record<string, string> = {}): Promise<number> => {
+    const response = await door.send({
+      path: endpoint,
+      headers: { 'content-type': 'application/json', ...extra, ...headers },
+      body,
+    })
+    await response.done
+    return response.status
+  }
+  const answer = (id: string | number | null) =>
+    until(() => messages(stream).find((message) => message.id === id && (message.result || message.error)))
+  return { stream, endpoint, post, answer }
+}
+
+for (const [name, open] of doors) {
+  test(`${name}: HTTP+SSE: a handshake, a call, two connections that do not meet`, async () => {
+    const door = await open()
+    const [a, b] = [await connect(door), await connect(door)]
+    assert.notEqual(a.endpoint, b.endpoint)
+    for (const c of [a, b]) {
+      assert.equal(await c.post(initialize(1, '2024-11-05')), 202)
+      assert.equal((await c.answer(1)).result?.['protocolVersion'], '2024-11-05')
+      assert.equal(await c.post(notification('notifications/initialized')), 202)
+    }
+    await Promise.all([a.post(call(7, 'echo', { text: 'a' })), b.post(call(7, 'echo', { text: 'b' }))])
+    assert.equal(said(await a.answer(7)), 'a')
+    assert.equal(said(await b.answer(7)), 'b')
+    assert.equal(await a.post('{'), 202)
+    assert.equal((await a.answer(null)).error?.code, -32700)
+    assert.ok(
+      events(a.stream)
+        .slice(1)
+        .every((event) => event.event === 'message'),
+    )
+    a.stream.abort()
+    await until(async () => (await a.post(rpc(8, 'ping'))) === 404)
+    assert.equal(await b.post(rpc(8, 'ping')), 202)
+    await door.close({ graceMs: 50 })
+    await until(() => b.stream.ended)
+  })
+
+  test(`${name}: HTTP+SSE: the same door`, async () => {
+    const door = await open()
+    const { post, endpoint } = await connect(door)
+    assert.equal(await post(rpc(1, 'ping'), { origin: 'http://evil.example' }), 403)
+    assert.equal(await post(rpc(1, 'ping'), { 'content-type': 'text/plain' }), 415)
+    const status = async (method: string, path: string, headers = {}): Promise<number> =>
+      (await door.send({ method, path, headers })).status
+    assert.equal(await status('GET', '/sse', { accept: 'application/json' }), 406)
+    assert.equal(await status('DELETE', endpoint), 405)
+    assert.equal(await status('GET', '/sse', { host: 'evil.example', accept: 'text/event-stream' }), 403)
+    const stranger = await door.send({
+      path: '/sse?id=x',
+      headers: { 'content-type': 'application/json' },
+      body: rpc(1, 'ping'),
+    })
+    assert.equal(stranger.status, 404)
+    await door.close({ graceMs: 50 })
+    const without = await open({ ssePath: false })
+    const absent = await without.send({ method: 'GET', path: '/sse', headers: { accept: 'text/event-stream' } })
+    assert.equal(absent.status, 404)
+    await without.close()
+  })
+
+  test(`${name}: HTTP+SSE: a connection belongs to its principal`, async () => {
+    const people: Record<string, Principal> = {
+      ada: { id: 'ada', scopes: new Set() },
+      eve: { id: 'eve', scopes: new Set() },
+    }
+    const door = await open({ authenticate: ({ header }) => people[header('authorization') ?? ''] })
+    const { post } = await connect(door, { authorization: 'ada' })
+    assert.equal(await post(rpc(1, 'ping')), 202)
+    assert.equal(await post(rpc(1, 'ping'), { authorization: 'eve' }), 404)
+    await door.close({ graceMs: 50 })
+  })
+
+  test(`${name}: HTTP+SSE: closing answers what is in flight`, async () => {
+    const door = await open()
+    const c = await connect(door)
+    await c.post(initialize(1, '2024-11-05'))
+    await c.post(call(2, 'slow', { ms: 60 }))
+    await sleep(10)
+    await door.close({ graceMs: 2_000 })
+    assert.equal(said(await c.answer(2)), 'done')
+  })
+}
