@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { describe, test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
 import { isStoreUnavailable } from '../../src/model/store-unavailable.ts'
 import type { Store } from '../../src/model/store.ts'
 import { checkGroups } from './contract-groups.ts'
@@ -19,43 +20,61 @@ export interface StoreUnderTest {
 /**
  * What every store must do, whatever is behind it. `open` makes a fresh store for each test; tests use keys of their
  * own, so that one database may serve them all.
+ * @param missing why it cannot be checked here
  */
-export function storeContract(name: string, open: () => Promise<StoreUnderTest> | StoreUnderTest): void {
-  let count = 0
-  function check(title: string, run: (under: StoreUnderTest, key: string) => Promise<void>): void {
-    test(`${name}: ${title}`, async () => {
-      const under = await open()
-      try {
-        await run(under, `contract:${process.pid}:${Date.now()}:${count++}`)
-      } finally {
-        await under.other?.close()
-        await under.store.close()
-      }
+export function storeContract(
+  name: string,
+  open: () => Promise<StoreUnderTest> | StoreUnderTest,
+  missing?: string,
+): void {
+  // Most of them wait for time to pass, so they wait together.
+  describe(name, { skip: missing, concurrency: 6 }, () => {
+    let count = 0
+    function check(title: string, run: (under: StoreUnderTest, key: string) => Promise<void>): void {
+      test(title, async () => {
+        const under = await open()
+        try {
+          await run(under, `contract:${process.pid}:${Date.now()}:${count++}`)
+        } finally {
+          await under.other?.close()
+          await under.store.close()
+        }
+      })
+    }
+
+    checkValues(check)
+    checkExpiry(check)
+    checkLogs(check)
+    checkGroups(check)
+    checkBus(check)
+
+    test('a closed store rejects everything', async () => {
+      const { store, now, other, second } = await open()
+      await store.close()
+      await other?.close()
+      await assert.rejects(store.get('a'), isStoreUnavailable)
+      await assert.rejects(store.list('a'), isStoreUnavailable)
+      await assert.rejects(store.put('a', 'b'), isStoreUnavailable)
+      await assert.rejects(store.delete('a'), isStoreUnavailable)
+      await assert.rejects(store.append('a', 'b', { maxEntries: 1, expiresAt: now() + second }), isStoreUnavailable)
+      await assert.rejects(store.read('a', 0), isStoreUnavailable)
+      await assert.rejects(store.publish('a', 'b'), isStoreUnavailable)
+      await assert.rejects(
+        store.subscribe('a', () => {}),
+        isStoreUnavailable,
+      )
     })
-  }
-
-  checkValues(check)
-  checkExpiry(check)
-  checkLogs(check)
-  checkGroups(check)
-  checkBus(check)
-
-  test(`${name}: a closed store rejects everything`, async () => {
-    const { store, now, other, second } = await open()
-    await store.close()
-    await other?.close()
-    await assert.rejects(store.get('a'), isStoreUnavailable)
-    await assert.rejects(store.list('a'), isStoreUnavailable)
-    await assert.rejects(store.put('a', 'b'), isStoreUnavailable)
-    await assert.rejects(store.delete('a'), isStoreUnavailable)
-    await assert.rejects(store.append('a', 'b', { maxEntries: 1, expiresAt: now() + second }), isStoreUnavailable)
-    await assert.rejects(store.read('a', 0), isStoreUnavailable)
-    await assert.rejects(store.publish('a', 'b'), isStoreUnavailable)
-    await assert.rejects(
-      store.subscribe('a', () => {}),
-      isStoreUnavailable,
-    )
   })
+}
+
+/** The time of stores that go by the clock on the wall. Under load a second has to be most of one. */
+export const wallClock: Pick<StoreUnderTest, 'now' | 'second' | 'advance'> = {
+  now: Date.now,
+  second: 800,
+  async advance(milliseconds) {
+    // Timers may fire early, since they count from the start of the loop's turn.
+    for (const until = Date.now() + milliseconds; Date.now() < until;) await delay(until - Date.now())
+  },
 }
 
 /** Defines one test of the contract; `key` is the test's own. */

@@ -1,0 +1,126 @@
+import { Refusal } from '../model/refusal.ts'
+import { StoreUnavailable } from '../model/store-unavailable.ts'
+import { createGate, within } from './deadline.ts'
+import type { RedisConnect, RedisConnection, RedisListeners } from './redis-connection.ts'
+import type { Script } from './redis-scripts.ts'
+
+/** Two connections to Redis, one of them for messages, that reject in time. */
+export interface RedisLink {
+  command(...args: readonly string[]): Promise<unknown>
+  run(script: Script, keys: readonly string[], args: readonly string[]): Promise<unknown>
+  subscribe(channel: string): Promise<void>
+  unsubscribe(channel: string): Promise<void>
+  close(): void
+}
+
+/** What a link tells. */
+export interface LinkListeners {
+  message(channel: string, text: string): void
+  /** The connection for messages is back: nothing is subscribed on it, and messages may have been lost. */
+  reconnected(): void
+}
+
+/** A connection, and whether it is up. */
+interface Line {
+  /** Uses the connection once it is up; it has this long to come back, in milliseconds. */
+  use<Result>(work: (connection: RedisConnection) => Promise<Result>): Promise<Result>
+  close(): void
+}
+
+/** A connection that was lost is waited for so long, in milliseconds; one that never was, for the timeout. */
+const patienceMs = 250
+
+/** Opens both connections with the first use. */
+export function createRedisLink(
+  connect: () => Promise<RedisConnect>,
+  timeoutMs: number,
+  listeners: LinkListeners,
+): RedisLink {
+  const ignore = (): void => {}
+  const commands = createLine(connect, timeoutMs, { message: ignore, reconnected: ignore })
+  const messages = createLine(connect, timeoutMs, listeners)
+  const command = (args: readonly string[]): Promise<unknown> => commands.use((connection) => connection.command(args))
+
+  return {
+    command: (...args) => command(args),
+    async run({ sha, text }, keys, args) {
+      const rest = [String(keys.length), ...keys, ...args]
+      try {
+        return await command(['EVALSHA', sha, ...rest])
+      } catch (error) {
+        if (!reasonOf(error).startsWith('NOSCRIPT')) throw error
+        return command(['EVAL', text, ...rest])
+      }
+    },
+    subscribe: (channel) => messages.use((connection) => connection.subscribe(channel)),
+    unsubscribe: (channel) => messages.use((connection) => connection.unsubscribe(channel)),
+    close() {
+      commands.close()
+      messages.close()
+    },
+  }
+}
+
+function createLine(connect: () => Promise<RedisConnect>, timeoutMs: number, listeners: LinkListeners): Line {
+  let opened: Promise<RedisConnection> | undefined
+  let wasUp = false
+  let closed = false
+  let reason: Error | undefined
+  const gate = createGate(() => `Redis is not reachable${reason ? `: ${reason.message}` : ''}`)
+
+  const told: RedisListeners = {
+    ready() {
+      gate.open()
+      if (wasUp) listeners.reconnected()
+      wasUp = true
+    },
+    down(error) {
+      reason = error ?? reason
+      gate.shut()
+    },
+    message: (channel, text) => listeners.message(channel, text),
+  }
+
+  async function open(): Promise<RedisConnection> {
+    try {
+      return (await connect())(told)
+    } catch (error) {
+      opened = undefined
+      throw new StoreUnavailable(reasonOf(error), { cause: error })
+    }
+  }
+
+  return {
+    async use(work) {
+      if (closed) throw new StoreUnavailable('The store is closed')
+      opened ??= open()
+      const connection = await opened
+      if (!gate.isOpen) await gate.pass(wasUp ? Math.min(patienceMs, timeoutMs) : timeoutMs)
+      try {
+        return await within(timeoutMs, work(connection), `Redis did not answer within ${timeoutMs} ms`)
+      } catch (error) {
+        throw toStoreError(error)
+      }
+    },
+    close() {
+      closed = true
+      opened?.then(
+        (connection) => connection.end(),
+        () => {},
+      )
+    },
+  }
+}
+
+function toStoreError(error: unknown): Error {
+  if (error instanceof StoreUnavailable) return error
+  const reason = reasonOf(error)
+  if (reason.startsWith('OOM')) return new Refusal('StoreFull', { cause: error })
+  // An answer begins with its kind in capitals, and was given instead of an effect; anything else is the connection's.
+  const attempted = /^[A-Z]{2,} /.test(reason) ? 'no' : 'unknown'
+  return new StoreUnavailable(reason, { attempted, cause: error })
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
