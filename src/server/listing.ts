@@ -30,11 +30,12 @@ export function listPage<K extends ListKind>(
 ): Page<K> {
   const shelf = core.snapshot()[list] as Shelf<Entry<K>>
   const after = cursor === undefined ? undefined : readCursor(list, cursor, core)
-  const view = `${viewOf(shelf, principal)}\n${after ?? ''}`
+  const start = after === undefined ? 0 : placeAfter(after, shelf, core)
+  const view = `${viewOf(shelf, principal)}\n${start}`
   const kept = keptPages(shelf)
   const known = kept.get(view) as Page<K> | undefined
   if (known) return known
-  const page = buildPage(list, shelf, after, principal, core)
+  const page = buildPage(list, shelf, start, principal, core)
   if (kept.size >= maxViews) kept.clear()
   kept.set(view, page)
   return page
@@ -57,29 +58,26 @@ function viewOf(shelf: Shelf<{ readonly scopes: readonly string[] | undefined }>
 function buildPage<K extends ListKind>(
   list: K,
   shelf: Shelf<Entry<K>>,
-  after: string | undefined,
+  after: number,
   principal: Principal | undefined,
   core: Core,
 ): Page<K> {
   const size = core.options.pageSize ?? defaultPageSize
   const visible = shelf.ordered.filter((entry) => isVisible(entry, principal))
-  const start = after === undefined ? 0 : startAfter(shelf, visible, after)
+  const next = visible.findIndex((entry) => placeOf(entry, shelf) > after)
+  const start = next < 0 ? visible.length : next
   const shown = visible.slice(start, start + size)
   const last = shown.at(-1)
   const more = last !== undefined && start + size < visible.length
   return Object.freeze({
     [list]: Object.freeze(shown.map((entry) => entry.listing)),
-    ...(more && { nextCursor: writeCursor(list, last.key, core) }),
+    ...(more && { nextCursor: writeCursor(list, last.key, placeOf(last, shelf), core) }),
     ...hintsOf(list, shelf.scoped || principal !== undefined, core),
   }) as Page<K>
 }
 
-/** Where the page after `key` starts. The key may be gone or hidden by now: then after all that stood before it. */
-function startAfter<K extends ListKind>(shelf: Shelf<Entry<K>>, visible: readonly Entry<K>[], key: string): number {
-  const at = shelf.ordered.findIndex((entry) => entry.key === key)
-  if (at < 0) throw new Refusal('BadCursor')
-  const next = visible.findIndex((entry) => shelf.ordered.indexOf(entry) > at)
-  return next < 0 ? visible.length : next
+function placeOf({ key }: { readonly key: string }, shelf: Shelf<unknown>): number {
+  return shelf.places.get(key) ?? 0
 }
 
 function hintsOf(list: ListKind, personal: boolean, core: Core): CacheHints {
@@ -87,14 +85,35 @@ function hintsOf(list: ListKind, personal: boolean, core: Core): CacheHints {
   return { ttlMs: given?.ttlMs ?? 0, cacheScope: personal ? 'private' : (given?.cacheScope ?? 'public') }
 }
 
-function writeCursor(list: ListKind, last: string, core: Core): string {
-  return core.ports.seal.seal('cursor', { list, last }, core.ports.clock() + cursorTtlMs)
+/** Where a page ended. */
+interface PageEnd {
+  readonly last: string
+  readonly place: number
+  /** Whose places these are: another process has others. */
+  readonly of: string
 }
 
-function readCursor(list: ListKind, cursor: string, core: Core): string {
+const names = new WeakMap<Core, string>()
+
+function nameOf(core: Core): string {
+  const name = names.get(core) ?? Buffer.from(core.ports.random(6)).toString('base64url')
+  names.set(core, name)
+  return name
+}
+
+/** Here places say it best, also once the entry is gone or back at the end; elsewhere its key has to. */
+function placeAfter({ last, place, of }: PageEnd, shelf: Shelf<unknown>, core: Core): number {
+  return of === nameOf(core) ? place : (shelf.places.get(last) ?? place)
+}
+
+function writeCursor(list: ListKind, last: string, place: number, core: Core): string {
+  return core.ports.seal.seal('cursor', { list, last, place, of: nameOf(core) }, core.ports.clock() + cursorTtlMs)
+}
+
+function readCursor(list: ListKind, cursor: string, core: Core): PageEnd {
   const opened = core.ports.seal.open('cursor', cursor)
-  if (opened === undefined || opened === 'expired' || opened.list !== list || typeof opened.last !== 'string') {
-    throw new Refusal('BadCursor')
-  }
-  return opened.last
+  if (opened === undefined || opened === 'expired' || opened.list !== list) throw new Refusal('BadCursor')
+  const { last, place, of } = opened
+  if (typeof last !== 'string' || typeof place !== 'number' || typeof of !== 'string') throw new Refusal('BadCursor')
+  return { last, place, of }
 }

@@ -8,6 +8,10 @@ export interface Shelf<E> {
   readonly ordered: readonly E[]
   /** Whether any of them is hidden from somebody. */
   readonly scoped: boolean
+  /** The place of each, by key. Places only grow: one that was given up is never given again. */
+  readonly places: ReadonlyMap<string, number>
+  /** The last place that was given. */
+  readonly last: number
 }
 
 /** Everything that is registered at one moment. Never changes; a change makes another. */
@@ -21,7 +25,7 @@ export interface Snapshot {
 type Entry = Snapshot[ListKind]['ordered'][number]
 type Compiled = { [K in ListKind]: { readonly list: K; readonly entry: Snapshot[K]['ordered'][number] } }[ListKind]
 
-const emptyShelf = { byKey: new Map<string, never>(), ordered: [], scoped: false }
+const emptyShelf = { byKey: new Map<string, never>(), ordered: [], scoped: false, places: new Map<string, never>(), last: 0 }
 export const emptySnapshot: Snapshot = {
   tools: emptyShelf,
   resources: emptyShelf,
@@ -52,7 +56,7 @@ export function withRemoved(snapshot: Snapshot, kind: Primitive['kind'], key: st
   if (!snapshot[list].byKey.has(key)) return snapshot
   const byKey = new Map<string, Entry>(snapshot[list].byKey)
   byKey.delete(key)
-  return { ...snapshot, [list]: shelf(byKey) }
+  return { ...snapshot, [list]: shelf(byKey, snapshot[list]) }
 }
 
 function compile(primitive: Primitive): Compiled {
@@ -75,10 +79,15 @@ function rebuilt(snapshot: Snapshot, compiled: readonly Compiled[], replacing: b
     if (byKey.has(entry.key) && !replacing) throw new Error(`${list} has ${JSON.stringify(entry.key)} already`)
     byKey.set(entry.key, entry)
   }
-  return { ...snapshot, ...Object.fromEntries(Object.entries(next).map(([list, byKey]) => [list, shelf(byKey)])) }
+  return { ...snapshot, ...Object.fromEntries(Object.entries(next).map(([list, byKey]) => [list, shelf(byKey, snapshot[list as ListKind])])) }
 }
 
-function shelf<E extends { readonly scopes: readonly string[] | undefined }>(byKey: ReadonlyMap<string, E>): Shelf<E> {
+function shelf<E extends { readonly scopes: readonly string[] | undefined }>(
+  byKey: ReadonlyMap<string, E>,
+  before: Shelf<unknown>,
+): Shelf<E> {
   const ordered = [...byKey.values()]
-  return { byKey, ordered, scoped: ordered.some((entry) => entry.scopes !== undefined) }
+  let { last } = before
+  const places = new Map([...byKey.keys()].map((key) => [key, before.places.get(key) ?? ++last]))
+  return { byKey, ordered, scoped: ordered.some((entry) => entry.scopes !== undefined), places, last }
 }
