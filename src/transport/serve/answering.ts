@@ -1,4 +1,4 @@
-import type { Answer, Outlet } from '../../peer/peer.ts'
+import type { Answer, Outlet, ReadHeader } from '../../peer/peer.ts'
 import type { Accepted } from '../../wire/media.ts'
 import { sseComment, sseEvent } from '../../wire/sse.ts'
 import type { EventStream } from './event-stream.ts'
@@ -36,6 +36,8 @@ export interface StreamOpener {
 export interface AnsweringOptions {
   readonly reply: HttpReply
   readonly accepted: Accepted
+  /** The headers of the request, for whoever answers it. */
+  readonly header?: ReadHeader
   /** Headers of the response besides those of its kind. */
   readonly headers?: readonly string[]
   /** Where the revision resumes streams: what is sent goes through one. */
@@ -48,7 +50,7 @@ export interface AnsweringOptions {
  * Answers with JSON, unless something is sent before the answer and the client takes events: then with a stream
  * (specification, "Sending Messages to the Server"). To a client that takes only JSON, notifications are not sent.
  */
-export function createAnswering({ reply, accepted, headers, resumable, elsewhere }: AnsweringOptions): Answering {
+export function createAnswering({ reply, accepted, header, headers, resumable, elsewhere }: AnsweringOptions): Answering {
   const withHeaders = (own: readonly string[]): readonly string[] =>
     headers === undefined ? own : [...own, ...headers]
   let stream: EventStream | undefined
@@ -89,6 +91,7 @@ export function createAnswering({ reply, accepted, headers, resumable, elsewhere
 
   return {
     outlet: {
+      header,
       send: (text) => void send(text),
       ask: (text) => send(text) || (!ended && elsewhere !== undefined && elsewhere(text)),
       ...(resumable?.primed === true && {

@@ -90,7 +90,9 @@ export function createConnection(peer: Peer, options: ConnectionOptions): Connec
   function announceTo(listener: Session): () => void {
     return peer.served.onChange((change) => {
       const text = peer.announce(change, listener)
-      if (text !== undefined) send(text)
+      if (text === undefined) return 0
+      send(text)
+      return 1
     })
   }
 

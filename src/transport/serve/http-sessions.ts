@@ -4,7 +4,7 @@ import { silent } from '../../model/ports.ts'
 import type { Random } from '../../model/ports.ts'
 import { Refusal } from '../../model/refusal.ts'
 import type { RefusalKind } from '../../model/refusal.ts'
-import type { Peer, Session } from '../../peer/peer.ts'
+import type { Peer, ReadHeader, Session } from '../../peer/peer.ts'
 import { defaultCaps } from '../../wire/caps.ts'
 import type { Message, RequestId, RequestMessage } from '../../wire/envelope.ts'
 import type { Accepted } from '../../wire/media.ts'
@@ -63,11 +63,13 @@ export function createHttpSessions(
     busy: ({ session, streams }) => session.inFlight.size > 0 || streams.listening,
   })
   const stopAnnouncing = peer.served.onChange((change) => {
+    let told = 0
     for (const { session, streams } of book.live()) {
       if (!streams.listening) continue
       const text = peer.announce(change, session)
-      if (text !== undefined) streams.announce(text)
+      if (text !== undefined && streams.announce(text)) told += 1
     }
+    return told
   })
 
   function refuse(reply: HttpReply, kind: RefusalKind, id?: RequestId, session?: Session): void {
@@ -102,9 +104,9 @@ export function createHttpSessions(
     createAnswering({ reply, accepted, headers: ['mcp-session-id', id] }).finish(answer)
   }
 
-  function createReply({ reply }: Visit, { streams }: Live, accepted: Accepted): Answering {
+  function createReply({ reply }: Visit, { streams }: Live, accepted: Accepted, header: ReadHeader): Answering {
     const elsewhere = (text: string): boolean => streams.listening && streams.announce(text)
-    return createAnswering({ reply, accepted, elsewhere, resumable: streams.opener })
+    return createAnswering({ reply, accepted, header, elsewhere, resumable: streams.opener })
   }
 
   async function receive(visit: Visit, message: Message, accepted: Accepted): Promise<void> {
@@ -113,7 +115,7 @@ export function createHttpSessions(
     if (live === undefined) return
     const { session } = live
     if (message.kind === 'request') {
-      const answering = createReply(visit, live, accepted)
+      const answering = createReply(visit, live, accepted, visit.request.header)
       return open.add(message.id, peer.answerInSession(message, session, answering.outlet), answering)
     }
     if (message.kind === 'notification') peer.notified(message.method, message.params, session)
@@ -129,7 +131,7 @@ export function createHttpSessions(
     if (!session.codec.batch || entries.length === 0 || entries.length > maxBatch) {
       return refuse(visit.reply, 'InvalidRequest', undefined, session)
     }
-    const answering = createReply(visit, live, accepted)
+    const answering = createReply(visit, live, accepted, ofBatch(visit.request.header))
     const stop = open.watch(answering)
     routeBatch(
       peer,
@@ -179,4 +181,9 @@ export function createHttpSessions(
       for (const { streams } of book.live()) streams.close()
     },
   }
+}
+
+/** The headers of a batch, but for the key of a single call: it cannot be that of each. */
+function ofBatch(header: ReadHeader): ReadHeader {
+  return (name) => (name === 'idempotency-key' ? undefined : header(name))
 }

@@ -158,7 +158,7 @@ export function createHttpEndpoint(peer: Peer, options: HttpOptions = {}): HttpE
     if (message.kind === 'notification') return reply.full(202, [])
     if (message.kind === 'response') return refuse(reply, 'InvalidRequest')
     if (message.method === 'subscriptions/listen' && !accepted.sse) return refuse(reply, 'NotAcceptable', message.id)
-    const answering = createAnswering({ reply, accepted })
+    const answering = createAnswering({ reply, accepted, header: request.header })
     const exchange = peer.answerSelfContained(message, {
       principal,
       outlet: answering.outlet,

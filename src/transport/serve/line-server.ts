@@ -1,0 +1,89 @@
+import type { Readable, Writable } from 'node:stream'
+import type { Peer } from '../../peer/peer.ts'
+import { createLineSplitter } from '../../wire/lines.ts'
+import { createConnection } from './connection.ts'
+import type { ConnectionOptions } from './connection.ts'
+
+export interface LineServerOptions extends Omit<ConnectionOptions, 'send'> {
+  readonly input: Readable
+  readonly output: Writable
+  /** Writes to `output`. `false`: it wants to be drained first. */
+  write(text: string): boolean
+  /** Milliseconds that calls in flight may take to end once the client is gone, and what was written to leave. */
+  readonly graceMs: number
+  /** Whether a line may be taken in; the first that may not ends the connection. */
+  readonly admits?: (line: Uint8Array) => boolean
+}
+
+/** A connection with one message a line, over any pair of streams. */
+export interface LineServer {
+  /** Resolves when everything is answered or given up, after the end of input, an error or {@link LineServer.close}. */
+  readonly closed: Promise<void>
+  close(): Promise<void>
+}
+
+/** Serves a peer over two byte streams. It lets both of them go at the end, and closes neither. */
+export function serveLines(peer: Peer, options: LineServerOptions): LineServer {
+  const { input, output, caps, logger, transport, graceMs, admits } = options
+  const connection = createConnection(peer, {
+    transport,
+    principal: options.principal,
+    caps,
+    logger,
+    send(text) {
+      // A client that does not read is not read from either, so that no more answers pile up.
+      if (!options.write(`${text}\n`)) input.pause()
+    },
+  })
+  const lines = createLineSplitter({
+    maxBytes: caps.maxMessageBytes,
+    onLine(line) {
+      if (admits?.(line) === false) void close()
+      else connection.receive(line)
+    },
+    onOverflow: () => connection.overflow(),
+  })
+
+  const onData = (chunk: Buffer | string): void => lines.push(typeof chunk === 'string' ? Buffer.from(chunk) : chunk)
+  const onEnd = (): void => {
+    lines.end()
+    void close()
+  }
+  const onDrain = (): void => void input.resume()
+  const onError = (error: Error): void => {
+    logger.warn('the client is gone', { transport, error })
+    void close()
+  }
+
+  async function release(): Promise<void> {
+    await connection.close(graceMs)
+    input.off('data', onData).off('end', onEnd).off('error', onError).pause()
+    output.off('drain', onDrain)
+    await drained(output, graceMs)
+    output.off('error', onError)
+  }
+  let closing: Promise<void> | undefined
+  let finish = (): void => {}
+  const closed = new Promise<void>((resolve) => (finish = resolve))
+  function close(): Promise<void> {
+    closing ??= release().then(finish)
+    return closed
+  }
+
+  output.on('drain', onDrain).on('error', onError)
+  input.on('data', onData).on('end', onEnd).on('error', onError)
+  return { closed, close }
+}
+
+/** Waits until everything written has left, for at most `ms`, or until the stream is broken. */
+async function drained(stream: Writable, ms: number): Promise<void> {
+  if (!stream.writableNeedDrain || stream.destroyed) return
+  await new Promise<void>((resolve) => {
+    const limit = setTimeout(resolve, ms)
+    const done = (): void => {
+      clearTimeout(limit)
+      resolve()
+    }
+    stream.once('drain', done).once('close', done)
+  })
+}

@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, rm, stat } from 'node:fs/promises'
+import { connect } from 'node:net'
+import type { NetConnectOpts } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Refusal } from '../../../src/model/refusal.ts'
+import { serveSocket } from '../../../src/transport/serve/socket.ts'
+import type { ServeSocketOptions } from '../../../src/transport/serve/socket.ts'
+import { until } from './doors.ts'
+import { call, initialize, modernCall, peerOf, said, standIn } from './stand-in.ts'
+import type { Heard } from './stand-in.ts'
+
+function client(to: NetConnectOpts) {
+  const socket = connect(to)
+  const heard = { text: '', closed: false }
+  socket.on('data', (chunk: Buffer) => (heard.text += chunk.toString()))
+  socket.on('close', () => (heard.closed = true)).on('error', () => {})
+  const answers = (): Heard[] =>
+    heard.text
+      .split('\n')
+      .slice(0, -1)
+      .map((line) => JSON.parse(line))
+  return {
+    socket,
+    heard,
+    write: (message: unknown) => socket.write(`${JSON.stringify(message)}\n`),
+    answer: (id: unknown) => until(() => answers().find((message) => message.id === id)),
+  }
+}
+
+async function open(options: ServeSocketOptions = {}) {
+  const served = standIn()
+  const server = await serveSocket(peerOf(served), options)
+  return { served, server, client: () => client({ port: server.port ?? 0 }) }
+}
+
+test('every connection is a scope of its own, for every era', async () => {
+  const { server, client: join_ } = await open()
+  const [a, b] = [join_(), join_()]
+  a.write(initialize(1, '2025-11-25'))
+  assert.ok((await a.answer(1)).result)
+  a.write(call(2, 'slow', { ms: 30 }))
+  b.write(call(2, 'echo', { text: 'b' }))
+  assert.equal((await b.answer(2)).error?.code, -32000)
+  b.write(modernCall(3, 'echo', { text: 'b' }))
+  assert.equal(said(await b.answer(3)), 'b')
+  assert.equal(said(await a.answer(2)), 'done')
+  await server.close()
+  await until(() => a.heard.closed && b.heard.closed)
+})
+
+test('what does not begin as JSON ends the connection, whatever follows', async () => {
+  const { server, client: join_, served } = await open()
+  const c = join_()
+  const body = JSON.stringify(modernCall(1, 'slow', { ms: 0 }))
+  let calls = 0
+  const plain = served.handle
+  served.handle = (...args) => {
+    calls += 1
+    return plain(...args)
+  }
+  c.socket.write(`POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${body.length}\r\n\r\n${body}\n`)
+  await until(() => c.heard.closed)
+  assert.equal(calls, 0)
+  await server.close()
+})
+
+test('a client that has said everything still gets its answers', async () => {
+  const { server, client: join_ } = await open()
+  const c = join_()
+  c.socket.end(JSON.stringify(modernCall(1, 'slow', { ms: 40 })))
+  assert.equal(said(await c.answer(1)), 'done')
+  await until(() => c.heard.closed)
+  await server.close()
+})
+
+test('closing answers what is in flight', async () => {
+  const { server, client: join_ } = await open()
+  const c = join_()
+  c.write(modernCall(1, 'slow', { ms: 60 }))
+  await sleep(30)
+  await server.close()
+  assert.equal(said(await c.answer(1)), 'done')
+})
+
+test('others are let in only where that is meant, and only as authenticated', async () => {
+  await assert.rejects(open({ host: '0.0.0.0' }), /authenticate/)
+  const { server, client: join_ } = await open({ authenticate: () => new Refusal('Unauthenticated') })
+  const c = join_()
+  await until(() => c.heard.closed)
+  await server.close()
+})
+
+test(
+  'a Unix socket is its owner’s, and takes the place of a dead one',
+  { skip: process.platform === 'win32' },
+  async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'dragoman-'))
+    const path = join(folder, 's')
+    const first = await open({ path })
+    assert.equal((await stat(path)).mode & 0o777, 0o600)
+    await assert.rejects(open({ path }), /EADDRINUSE/)
+    const c = client({ path })
+    c.write(modernCall(1, 'echo', { text: 'x' }))
+    assert.equal(said(await c.answer(1)), 'x')
+    await first.server.close()
+    await rm(folder, { recursive: true })
+  },
+)
