@@ -82,7 +82,11 @@ export class RunContext implements Context {
     this.#context.notify({ method: 'notifications/message', params: { level, data, ...(logger !== undefined && { logger }) } })
   }
 
-  async elicit<T>(key: string, form: Form<T>, message: string): Promise<Elicited<T>> {
+  elicit<T>(key: string, form: Form<T>, message: string): Promise<Elicited<T>> {
+    return free(this.#elicit(key, form, message))
+  }
+
+  async #elicit<T>(key: string, form: Form<T>, message: string): Promise<Elicited<T>> {
     this.#need('elicitation.form')
     const params = { mode: 'form', message, requestedSchema: form.document } as const
     const answer = await this.#ask(key, { method: 'elicitation/create', params }, (given) => isAction(given) && fits(form, given))
@@ -92,14 +96,22 @@ export class RunContext implements Context {
     return { action: 'accept', content: read.value }
   }
 
-  async elicitUrl(key: string, url: string, message: string): Promise<{ readonly action: 'accept' | 'decline' | 'cancel' }> {
+  elicitUrl(key: string, url: string, message: string): Promise<{ readonly action: 'accept' | 'decline' | 'cancel' }> {
+    return free(this.#elicitUrl(key, url, message))
+  }
+
+  async #elicitUrl(key: string, url: string, message: string): Promise<{ readonly action: 'accept' | 'decline' | 'cancel' }> {
     this.#need('elicitation.url')
     const params = { mode: 'url', message, url, elicitationId: this.#round.nameOf(key) } as const
     const answer = await this.#ask(key, { method: 'elicitation/create', params }, isAction)
     return { action: answer.action as 'accept' | 'decline' | 'cancel' }
   }
 
-  async sample(key: string, params: SampleParams): Promise<SampleResult> {
+  sample(key: string, params: SampleParams): Promise<SampleResult> {
+    return free(this.#sample(key, params))
+  }
+
+  async #sample(key: string, params: SampleParams): Promise<SampleResult> {
     this.#core.deprecated('sampling')
     if (params.includeContext !== undefined && params.includeContext !== 'none') this.#core.deprecated('includeContext')
     this.#need(params.tools ? 'sampling.tools' : 'sampling')
@@ -107,15 +119,19 @@ export class RunContext implements Context {
     return answer as unknown as SampleResult
   }
 
-  async roots(key = 'roots'): Promise<readonly Root[]> {
+  roots(key = 'roots'): Promise<readonly Root[]> {
+    return free(this.#roots(key))
+  }
+
+  async #roots(key: string): Promise<readonly Root[]> {
     this.#core.deprecated('roots')
     this.#need('roots')
     const answer = await this.#ask(key, { method: 'roots/list', params: {} }, (given) => Array.isArray(given.roots))
     return answer.roots as unknown as readonly Root[]
   }
 
-  async step<T extends Json>(key: string, effect: (input: StepInput) => Promise<T> | T): Promise<T> {
-    return (await this.#round.step(key, (stepKey) => effect({ key: stepKey, signal: this.signal }))) as T
+  step<T extends Json>(key: string, effect: (input: StepInput) => Promise<T> | T): Promise<T> {
+    return free(this.#round.step(key, (stepKey) => effect({ key: stepKey, signal: this.signal })) as Promise<T>)
   }
 
   disconnect(retryMs = defaultRetryMs): void {
@@ -131,6 +147,12 @@ export class RunContext implements Context {
   #need(feature: Feature): void {
     needAsk(feature, this.#context)
   }
+}
+
+/** The promise, which nobody has to wait for: a handler that lets go of it must not take the process down with it. */
+function free<T>(promise: Promise<T>): Promise<T> {
+  promise.catch(() => {})
+  return promise
 }
 
 /** @throws Refusal `MissingClientCapability`, naming what the client would have to declare, if one of `features` is off. */
