@@ -2,6 +2,7 @@ import { Refusal } from '../model/refusal.ts'
 import type { LogPage, Store } from '../model/store.ts'
 import { createBus } from './bus.ts'
 import { createChannels } from './channels.ts'
+import { never, toExpiry } from './expiry.ts'
 import type { RedisConnect } from './redis-connection.ts'
 import { connectIoredis, type IoredisClient } from './redis-ioredis.ts'
 import { redisKeys } from './redis-keys.ts'
@@ -62,7 +63,7 @@ export function redis(where: RedisStoreOptions | RedisClient): Store {
       const [value, version] = texts(await link.command('HMGET', keys.value(key), 'v', 'n'))
       return value === undefined || version === undefined ? undefined : { value, version: Number(version) }
     },
-    async put(key, value, { ifVersion = '', expiresAt = '', maxInGroup = '', evict = 'never' } = {}) {
+    async put(key, value, { ifVersion = '', expiresAt, maxInGroup = '', evict = 'never' } = {}) {
       const sets = keys.setsOf(key)
       const args = [value, String(ifVersion), whole(expiresAt)]
       const version =
@@ -91,7 +92,7 @@ export function redis(where: RedisStoreOptions | RedisClient): Store {
       })
     },
     async append(log, value, { maxEntries, maxBytes = '', maxAgeMs = '', expiresAt }) {
-      const bounds = [String(Math.max(1, maxEntries)), String(maxBytes), String(maxAgeMs), whole(expiresAt)]
+      const bounds = [String(Math.max(1, maxEntries)), String(maxBytes), String(maxAgeMs), String(toExpiry(expiresAt))]
       return Number(await link.run(appendScript, [keys.log(log)], [value, ...bounds]))
     },
     async read(log, after) {
@@ -128,9 +129,10 @@ function absent(error: unknown, needed: string | undefined): undefined {
   if (needed !== undefined) throw new Error(`No driver for Redis. Install one, as in: npm install ${needed}`)
 }
 
-/** Redis takes whole milliseconds. */
-function whole(milliseconds: number | string): string {
-  return typeof milliseconds === 'string' ? milliseconds : String(Math.ceil(milliseconds))
+/** Whole milliseconds, or nothing. */
+function whole(expiresAt: number | undefined): string {
+  const until = toExpiry(expiresAt)
+  return until === never ? '' : String(until)
 }
 
 function texts(reply: unknown): readonly (string | undefined)[] {

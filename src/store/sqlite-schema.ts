@@ -1,5 +1,4 @@
-/** Stands for a value that stays: milliseconds since the epoch that no clock will show. */
-export const never = 9_000_000_000_000_000
+import { never } from './expiry.ts'
 
 /** What brings a file from each version of its tables to the next; applied ones never change, and new ones only add. */
 export const migrations: readonly string[] = [

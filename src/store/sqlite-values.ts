@@ -1,10 +1,10 @@
 import type { Clock } from '../model/ports.ts'
 import { Refusal } from '../model/refusal.ts'
 import type { Listed, ListOptions, PutOptions, Versioned } from '../model/store.ts'
+import { never, toExpiry } from './expiry.ts'
 import { groupOf } from './groups.ts'
 import { createRooms, evictionRank } from './rooms.ts'
 import type { SqliteFile } from './sqlite-file.ts'
-import { never } from './sqlite-schema.ts'
 import { fromKept, toKept } from './text.ts'
 
 /** The values of one file. Every call but `sweep` belongs into `run` of the file. */
@@ -78,15 +78,16 @@ export function sqliteValues(file: SqliteFile, clock: Clock): SqliteValues {
   function write(
     key: string,
     value: string,
-    { ifVersion, expiresAt = never, evict: when = 'never' }: PutOptions,
+    { ifVersion, expiresAt, evict: when = 'never' }: PutOptions,
     now: number,
   ): number | undefined {
     const rank = evictionRank[when]
     const kept = toKept(value)
+    const until = toExpiry(expiresAt)
     const at = putAt(now)
-    if (ifVersion === undefined) return overwrite(key, kept, expiresAt, rank, at)[0]?.version
-    if (ifVersion === 0) return create(key, kept, expiresAt, rank, at, now)[0]?.version
-    return replace(kept, expiresAt, rank, at, key, ifVersion, now)[0]?.version
+    if (ifVersion === undefined) return overwrite(key, kept, until, rank, at)[0]?.version
+    if (ifVersion === 0) return create(key, kept, until, rank, at, now)[0]?.version
+    return replace(kept, until, rank, at, key, ifVersion, now)[0]?.version
   }
 
   return {

@@ -1,9 +1,7 @@
-import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, test } from 'node:test'
-import { setTimeout as delay } from 'node:timers/promises'
+import { after } from 'node:test'
 import { sqlite } from '../../src/store/sqlite.ts'
 import { storeContract, type StoreUnderTest } from './contract.ts'
 
