@@ -22,7 +22,7 @@ export const rules = {
   'kind-to-text': { decoration: false },
   /** Several blocks became the one that the revision has room for. */
   'blocks-to-one': { decoration: false },
-} as const satisfies Record<string, { decoration: boolean }>
+} as const
 
 /** The name of a projection rule. */
 export type Rule = keyof typeof rules

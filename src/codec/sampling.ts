@@ -11,7 +11,7 @@ export const singleBlock: Transform = (message, report) => {
   const content = own(message, 'content')
   if (!Array.isArray(content)) return message
   const [only, ...others] = content
-  if (only !== undefined && others.length === 0) return { ...message, content: only }
+  if (isObject(only) && others.length === 0) return { ...message, content: only }
   report('blocks-to-one', 'content')
   return { ...message, content: { type: 'text', text: content.map(wordsOf).join('\n') } }
 }

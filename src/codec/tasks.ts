@@ -8,7 +8,11 @@ export const tasksExtension = 'io.modelcontextprotocol/tasks'
 /** Writes a task where its times are called `ttl` and `pollInterval`; a task that lives for ever has `ttl` null. */
 export const taskToWire: Transform = (task) => {
   const { ttlMs, pollIntervalMs, ...rest } = task
-  return { ...rest, ttl: ttlMs ?? null, ...(pollIntervalMs === undefined ? {} : { pollInterval: pollIntervalMs }) }
+  return {
+    ...rest,
+    ttl: ttlMs ?? rest['ttl'] ?? null,
+    ...(pollIntervalMs === undefined ? {} : { pollInterval: pollIntervalMs }),
+  }
 }
 
 /** Reads what {@link taskToWire} wrote. */

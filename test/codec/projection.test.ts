@@ -190,7 +190,7 @@ test('a result that asks for input carries its questions in the terms of the rev
     inputRequests: { q: question, r: { method: 'roots/list' } },
     requestState: 's',
   }
-  const { wire } = encode(result(codecs.newest, 'resources/read'), asks)
+  const { wire } = encode(result(codecs.newest, 'resources/read'), { ...asks, ttlMs: 5, cacheScope: 'public' })
   const { elicitationId: _, ...params } = question.params
   assert.deepEqual(wire, {
     ...asks,
@@ -237,6 +237,8 @@ test('what a server says of itself is what the revision has words for', () => {
     (encode(codec.description, model).wire['capabilities'] as JsonObject)['extensions']
   assert.deepEqual(extensions(codecs.get('2025-11-25')!), { 'acme/x': {} })
   assert.deepEqual(extensions(codecs.newest), model.capabilities.extensions)
+  const onlyTasks = { extensions: { 'io.modelcontextprotocol/tasks': {} } }
+  assert.deepEqual(encode(codecs.get('2025-11-25')!.clientCapabilities, onlyTasks).wire, {})
 })
 
 test('a task is called by the names of its revision, there and back', () => {

@@ -51,9 +51,10 @@ test('no profile sends a code that its revision forbids, whatever the refusal ca
   fc.assert(
     fc.property(
       refusal,
-      fc.constantFrom(...codecs.all),
+      fc.constantFrom(...codecs.supported),
       fc.constantFrom(...profiles),
-      ({ kind, message, data, method }, codec, profile) => {
+      ({ kind, message, data, method }, revision, profile) => {
+        const codec = codecs.get(revision)!
         const details = {
           ...(message === undefined ? {} : { message }),
           ...(data === undefined ? {} : { data: data as never }),
@@ -181,7 +182,8 @@ test('an error keeps its code, words and data, and says whether anything ran', (
 
 test('reading an error never throws, and sending one back tells the same kind of thing', () => {
   fc.assert(
-    fc.property(fc.jsonValue(), fc.constantFrom(...codecs.all), (error, codec) => {
+    fc.property(fc.jsonValue(), fc.constantFrom(...codecs.supported), (error, revision) => {
+      const codec = codecs.get(revision)!
       const refusal = fromWire(error, codec)
       assert.ok(kinds.includes(refusal.kind))
       assert.ok(toWire(refusal, codec, 'spec'))
