@@ -27,7 +27,7 @@ export class UrlElicitationRequired extends Error {
   }
 }
 
-const brand = Symbol.for('dragoman.result')
+const brand: unique symbol = Symbol.for('dragoman.result')
 
 /** A whole tool result, told apart from a mere value by its brand. Made by {@link result}. */
 export type Result = CallToolResult & { readonly [brand]: 'complete' }
