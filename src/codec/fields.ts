@@ -34,9 +34,7 @@ export const any: Field = {}
 export const mark: Field = { mark: true }
 export const text: Field = { is: isText }
 export const number: Field = { is: isNumber }
-export const flag: Field = { is: isFlag }
 export const object: Field = { is: isObject }
-export const texts: Field = { is: (value) => Array.isArray(value) && value.every(isText) }
 export const textMap: Field = { is: isMapOf(isText) }
 export const objectMap: Field = { is: isMapOf(isObject) }
 
