@@ -1,5 +1,6 @@
 // A visitor made of `@modelcontextprotocol/sdk`, which offers 2025-11-25.
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js'
 import { getDefaultEnvironment, StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
@@ -35,6 +36,7 @@ export async function connectOfficialV1(reach: Reach): Promise<Visitor> {
 
 function toTransport(reach: Reach): Transport {
   if ('url' in reach) return new StreamableHTTPClientTransport(reach.url)
+  if ('sse' in reach) return new SSEClientTransport(reach.sse)
   const [command, ...args] = reach.command
   const transport = new StdioClientTransport({
     command,

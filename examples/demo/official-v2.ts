@@ -1,5 +1,5 @@
 // A visitor made of `@modelcontextprotocol/client`, which can be told which revision to offer.
-import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { Client, SSEClientTransport, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import type { ClientOptions, Transport } from '@modelcontextprotocol/client'
 import { getDefaultEnvironment, StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { answer, reportLosses, whoWeAre } from './visitor.ts'
@@ -33,6 +33,7 @@ export async function connectOfficialV2(reach: Reach, offered: ClientOptions): P
 
 function toTransport(reach: Reach): Transport {
   if ('url' in reach) return new StreamableHTTPClientTransport(reach.url)
+  if ('sse' in reach) return new SSEClientTransport(reach.sse)
   const [command, ...args] = reach.command
   const transport = new StdioClientTransport({
     command,

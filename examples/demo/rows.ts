@@ -8,7 +8,7 @@ import type { Reach, Visitor } from './visitor.ts'
 /** One client of the demo: what it speaks, how it gets there, and what it must see. */
 export interface Row {
   readonly revision: string
-  readonly transport: 'http' | 'stdio'
+  readonly transport: 'http' | 'http+sse' | 'stdio'
   readonly client: string
   readonly expected: Expected
   /** The rules by which meaning is lost on this revision; what only decorates is not counted here. */
@@ -52,6 +52,7 @@ const overHttpRaw: Row = {
 
 export const rows: readonly Row[] = [
   overHttpRaw,
+  withV2('2024-11-05', 'http+sse', old, ['structured-content-to-text', 'link-to-text']),
   withV2('2024-11-05', 'stdio', old, ['structured-content-to-text', 'link-to-text']),
   withV2('2025-03-26', 'http', old, ['structured-content-to-text', 'link-to-text']),
   withV2('2025-03-26', 'stdio', old, ['structured-content-to-text', 'link-to-text']),

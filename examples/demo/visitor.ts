@@ -1,8 +1,9 @@
 import { z } from 'zod'
 
-/** How to get at the running library: its URL, or the command that runs it over standard input and output. */
+/** How to get at the running library: over HTTP, over the HTTP+SSE of old, or by the command that runs it over stdio. */
 export type Reach =
   | { readonly url: URL }
+  | { readonly sse: URL }
   | { readonly command: readonly [string, ...string[]]; stderr(text: string): void }
 
 /** A client that has connected, whoever made it. */
