@@ -69,9 +69,10 @@ export class RunContext implements Context {
 
   progress(progress: number, total?: number, message?: string): void {
     const { progressToken } = this.#context
-    if (progressToken === undefined || this.#round.suspended || !(progress > this.#progress)) return
+    if (progressToken === undefined || this.#round.suspended) return
+    if (!Number.isFinite(progress) || progress <= this.#progress) return
     this.#progress = progress
-    const params = { progressToken, progress, ...(total !== undefined && { total }), ...(message !== undefined && { message }) }
+    const params = { progressToken, progress, ...(total !== undefined && Number.isFinite(total) && { total }), ...(message !== undefined && { message }) }
     this.#context.notify({ method: 'notifications/progress', params })
   }
 
