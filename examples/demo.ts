@@ -35,7 +35,7 @@ let wrong = 0
 const settleMs = 50
 
 console.log(`The library runs on ${overHttp.url.href}, and as a child process for each client over stdio.`)
-console.log(`${packages.join(' and ')} are official; a raw client does what they do not.\n`)
+console.log(`${packages.join(' and ')} are official; a raw client does the rest.\n`)
 console.log(toHeading(columns))
 try {
   for (const row of rows) console.log(await visitAs(row))

@@ -29,7 +29,10 @@ if (values.stdio) {
   await serveStdio(server, { onLoss })
   database.close()
 } else {
-  const http = await serveHttp(server, { port: Number(values.port), onLoss })
+  const http = await serveHttp(server, { port: Number(values.port), onLoss }).catch((error: unknown) => {
+    console.error(`Cannot listen on port ${values.port} (${String(error)}). Another one: npm start -- --port 3001`)
+    process.exit(1)
+  })
   console.log(howToConnect(http.url, values.database))
   const stop = (): void => void http.close().then(() => database.close())
   process.once('SIGINT', stop).once('SIGTERM', stop)
