@@ -23,6 +23,7 @@ export async function runOverHttp(database: string): Promise<Running> {
   const [command, ...args] = commandFor(database, '--port', '0')
   const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...reportLosses } })
   const log = collectLosses()
+  process.once('exit', () => child.kill())
   child.stderr.on('data', (chunk) => log.add(String(chunk)))
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
   const [first] = await Promise.race([
