@@ -28,6 +28,8 @@ export interface PeerOptions {
 /** An answer as text, and what an HTTP response says of it. */
 export interface Answer {
   readonly text: string
+  /** What {@link Answer.text} is made of, where a long part of it is kept as bytes: sending those costs far less. */
+  readonly pieces?: readonly (string | Uint8Array)[]
   /** HTTP status. */
   readonly status: number
   /** Seconds, for `Retry-After`. */
@@ -39,8 +41,10 @@ export interface Outlet {
   send(text: string): void
   /** How a live ask leaves. `false`: the client cannot be reached, so the ask is refused. Absent: by {@link Outlet.send}. */
   readonly ask?: SendAsk
+  /** The headers of the request, over HTTP. */
+  readonly header?: ReadHeader | undefined
   /** Lets go of the connection, to be resumed after `retryMs`; absent where streams cannot be resumed. */
-  disconnect?(retryMs: number): void
+  readonly disconnect?: ((retryMs: number) => void) | undefined
 }
 
 /** One request being answered. */

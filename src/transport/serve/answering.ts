@@ -14,17 +14,6 @@ export const sseHeaders: readonly string[] = [
   'no',
 ]
 
-/** The response to one POST while its answer is being made. */
-export interface Answering {
-  readonly outlet: Outlet
-  /** Ends the response: with the answer, or with nothing when the exchange was cancelled. */
-  finish(answer: Answer | undefined): void
-  /** Ends the response with several answers, as one JSON array or as an event each. */
-  finishAll(answers: readonly Answer[], status: number): void
-  /** Shows the client, and whatever stands between, that somebody is still there. */
-  keepAlive(): void
-}
-
 /** Opens streams that can be resumed. */
 export interface StreamOpener {
   /** Whether streams open with an event that only carries an id, so that the server may let go at any time. */
@@ -47,81 +36,112 @@ export interface AnsweringOptions {
 }
 
 /**
- * Answers with JSON, unless something is sent before the answer and the client takes events: then with a stream
- * (specification, "Sending Messages to the Server"). To a client that takes only JSON, notifications are not sent.
+ * The response to one POST while its answer is being made. It answers with JSON, unless something is sent before the
+ * answer and the client takes events: then with a stream (specification, "Sending Messages to the Server"). To a client
+ * that takes only JSON, notifications are not sent. A class, since there is one for every request.
  */
-export function createAnswering({ reply, accepted, header, headers, resumable, elsewhere }: AnsweringOptions): Answering {
-  const withHeaders = (own: readonly string[]): readonly string[] =>
-    headers === undefined ? own : [...own, ...headers]
-  let stream: EventStream | undefined
-  let streaming = false
-  let ended = false
+export class Answering implements Outlet {
+  readonly #options: AnsweringOptions
+  #stream: EventStream | undefined
+  #streaming = false
+  #ended = false
 
-  function start(retryMs?: number): void {
-    if (streaming) return
-    streaming = true
-    reply.head(200, withHeaders(sseHeaders))
-    stream = resumable?.open(reply, retryMs)
+  constructor(options: AnsweringOptions) {
+    this.#options = options
   }
-  function event(text: string, final: boolean): void {
-    if (stream !== undefined) stream.push(text, final)
-    else reply.write(sseEvent(text))
+
+  send(text: string): void {
+    this.#send(text)
   }
-  function send(text: string): boolean {
-    if (ended || !accepted.sse || (reply.closed && !streaming)) return false
-    start()
-    event(text, false)
-    return stream !== undefined || !reply.closed
+
+  get header(): ReadHeader | undefined {
+    return this.#options.header
   }
-  function finish(answer: Answer | undefined): void {
-    if (ended) return
-    if (answer !== undefined && (streaming || (!accepted.json && answer.status === 200))) {
-      start()
-      event(answer.text, true)
+
+  get ask(): (text: string) => boolean {
+    const { elsewhere } = this.#options
+    return (text) => this.#send(text) || (!this.#ended && elsewhere !== undefined && elsewhere(text))
+  }
+
+  get disconnect(): ((retryMs: number) => void) | undefined {
+    return this.#options.resumable?.primed === true ? (retryMs) => this.#letGo(retryMs) : undefined
+  }
+
+  /** Ends the response: with the answer, or with nothing when the exchange was cancelled. */
+  finish(answer: Answer | undefined): void {
+    if (this.#ended) return
+    const { reply, accepted } = this.#options
+    if (answer !== undefined && (this.#streaming || (!accepted.json && answer.status === 200))) {
+      this.#start()
+      this.#event(answer.text, true)
     }
-    ended = true
-    if (streaming) close()
-    else if (answer === undefined) reply.full(202, withHeaders([]))
-    else reply.full(answer.status, withHeaders(answerHeaders(answer)), answer.text)
+    this.#ended = true
+    if (this.#streaming) this.#close()
+    else if (answer === undefined) reply.full(202, this.#headers([]))
+    else reply.full(answer.status, this.#headers(answerHeaders(answer)), answer.text, answer.pieces)
   }
-  function close(): void {
-    stream?.close()
+
+  /** Ends the response with several answers, as one JSON array or as an event each. */
+  finishAll(answers: readonly Answer[], status: number): void {
+    if (this.#ended) return
+    const { reply, accepted } = this.#options
+    if (!this.#streaming && accepted.json) {
+      this.#ended = true
+      return reply.full(status, this.#headers(jsonHeaders), `[${answers.map((answer) => answer.text).join(',')}]`)
+    }
+    this.#start()
+    answers.forEach((answer, index) => this.#event(answer.text, index === answers.length - 1))
+    this.#ended = true
+    this.#close()
+  }
+
+  /** Shows the client, and whatever stands between, that somebody is still there. */
+  keepAlive(): void {
+    const { reply, accepted } = this.#options
+    if (this.#ended || !accepted.sse) return
+    if (this.#stream !== undefined) return this.#stream.keepAlive()
+    if (reply.closed) return
+    this.#start()
+    reply.write(sseComment('keep-alive'))
+  }
+
+  #headers(own: readonly string[]): readonly string[] {
+    const { headers } = this.#options
+    return headers === undefined ? own : [...own, ...headers]
+  }
+
+  #start(retryMs?: number): void {
+    if (this.#streaming) return
+    const { reply, resumable } = this.#options
+    this.#streaming = true
+    reply.head(200, this.#headers(sseHeaders))
+    this.#stream = resumable?.open(reply, retryMs)
+  }
+
+  #event(text: string, final: boolean): void {
+    if (this.#stream !== undefined) this.#stream.push(text, final)
+    else this.#options.reply.write(sseEvent(text))
+  }
+
+  #send(text: string): boolean {
+    const { reply, accepted } = this.#options
+    if (this.#ended || !accepted.sse || (reply.closed && !this.#streaming)) return false
+    this.#start()
+    this.#event(text, false)
+    return this.#stream !== undefined || !reply.closed
+  }
+
+  #letGo(retryMs: number): void {
+    const { reply, accepted } = this.#options
+    if (this.#ended || !accepted.sse || reply.closed) return
+    if (this.#streaming) this.#stream?.retry(retryMs)
+    else this.#start(retryMs)
     reply.end()
   }
 
-  return {
-    outlet: {
-      header,
-      send: (text) => void send(text),
-      ask: (text) => send(text) || (!ended && elsewhere !== undefined && elsewhere(text)),
-      ...(resumable?.primed === true && {
-        disconnect(retryMs: number) {
-          if (ended || !accepted.sse || reply.closed) return
-          if (streaming) stream?.retry(retryMs)
-          else start(retryMs)
-          reply.end()
-        },
-      }),
-    },
-    finish,
-    finishAll(answers, status) {
-      if (ended) return
-      if (!streaming && accepted.json) {
-        ended = true
-        return reply.full(status, withHeaders(jsonHeaders), `[${answers.map((answer) => answer.text).join(',')}]`)
-      }
-      start()
-      answers.forEach((answer, index) => event(answer.text, index === answers.length - 1))
-      ended = true
-      close()
-    },
-    keepAlive() {
-      if (ended || !accepted.sse) return
-      if (stream !== undefined) return stream.keepAlive()
-      if (reply.closed) return
-      start()
-      reply.write(sseComment('keep-alive'))
-    },
+  #close(): void {
+    this.#stream?.close()
+    this.#options.reply.end()
   }
 }
 

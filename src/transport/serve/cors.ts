@@ -1,3 +1,4 @@
+import type { Answer } from '../../peer/peer.ts'
 import type { HttpReply } from './http-types.ts'
 
 /** Lets a web page of `origin`, which the guard let pass, read the response. */
@@ -21,8 +22,8 @@ class CorsReply implements HttpReply {
     this.#cors = cors
   }
 
-  full(status: number, headers: readonly string[], text?: string): void {
-    this.#reply.full(status, [...headers, ...this.#cors], text)
+  full(status: number, headers: readonly string[], text?: string, pieces?: Answer['pieces']): void {
+    this.#reply.full(status, [...headers, ...this.#cors], text, pieces)
   }
 
   head(status: number, headers: readonly string[]): void {

@@ -8,8 +8,7 @@ import type { Peer, ReadHeader, Session } from '../../peer/peer.ts'
 import { defaultCaps } from '../../wire/caps.ts'
 import type { Message, RequestId, RequestMessage } from '../../wire/envelope.ts'
 import type { Accepted } from '../../wire/media.ts'
-import { answerHeaders, createAnswering } from './answering.ts'
-import type { Answering } from './answering.ts'
+import { answerHeaders, Answering } from './answering.ts'
 import { routeBatch } from './batch.ts'
 import type { Visit } from './http.ts'
 import type { HttpOptions, HttpReply } from './http-types.ts'
@@ -98,15 +97,15 @@ export function createHttpSessions(
       return refuse(reply, 'InvalidRequest', request.id)
     }
     const { answer, session, agreed } = peer.initialize(request, principal, 'http')
-    if (session === undefined || agreed === undefined) return createAnswering({ reply, accepted }).finish(answer)
+    if (session === undefined || agreed === undefined) return new Answering({ reply, accepted }).finish(answer)
     const opening = { ...agreed, principal: principal?.id, initializeId: request.id }
     const id = book.open(opening, (ticket) => toLive(session, ticket))
-    createAnswering({ reply, accepted, headers: ['mcp-session-id', id] }).finish(answer)
+    new Answering({ reply, accepted, headers: ['mcp-session-id', id] }).finish(answer)
   }
 
   function createReply({ reply }: Visit, { streams }: Live, accepted: Accepted, header: ReadHeader): Answering {
     const elsewhere = (text: string): boolean => streams.listening && streams.announce(text)
-    return createAnswering({ reply, accepted, header, elsewhere, resumable: streams.opener })
+    return new Answering({ reply, accepted, header, elsewhere, resumable: streams.opener })
   }
 
   async function receive(visit: Visit, message: Message, accepted: Accepted): Promise<void> {
@@ -116,7 +115,7 @@ export function createHttpSessions(
     const { session } = live
     if (message.kind === 'request') {
       const answering = createReply(visit, live, accepted, visit.request.header)
-      return open.add(message.id, peer.answerInSession(message, session, answering.outlet), answering)
+      return open.add(message.id, peer.answerInSession(message, session, answering), answering)
     }
     if (message.kind === 'notification') peer.notified(message.method, message.params, session)
     else peer.responded(message, session)
@@ -140,7 +139,7 @@ export function createHttpSessions(
       (message, settle) => {
         if (message.kind === 'refused') return settle(peer.refuse(message.id, message.refusal, session.codec))
         if (message.kind === 'request') {
-          const exchange = peer.answerInSession(message, session, answering.outlet)
+          const exchange = peer.answerInSession(message, session, answering)
           return open.add(message.id, exchange, { finish: settle, keepAlive: () => {} })
         }
         if (message.kind === 'notification') peer.notified(message.method, message.params, session)

@@ -2,7 +2,7 @@ import type { Principal } from '../../model/notification.ts'
 import type { Clock, Logger, Random, Seal } from '../../model/ports.ts'
 import type { Refusal } from '../../model/refusal.ts'
 import type { Store } from '../../model/store.ts'
-import type { ReadHeader } from '../../peer/peer.ts'
+import type { Answer, ReadHeader } from '../../peer/peer.ts'
 import type { Caps } from '../../wire/caps.ts'
 import type { GuardOptions } from './guard.ts'
 
@@ -18,8 +18,11 @@ export interface HttpRequest {
 
 /** The response to one HTTP request: either {@link HttpReply.full}, or a head, texts and an end. */
 export interface HttpReply {
-  /** Sends a whole response. @param headers names and values, one after the other */
-  full(status: number, headers: readonly string[], text?: string): void
+  /**
+   * Sends a whole response. @param headers names and values, one after the other
+   * @param pieces what `text` is made of, where that is quicker to send
+   */
+  full(status: number, headers: readonly string[], text?: string, pieces?: Answer['pieces']): void
   head(status: number, headers: readonly string[]): void
   write(text: string): void
   end(): void

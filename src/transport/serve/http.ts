@@ -9,7 +9,7 @@ import type { Message, RequestId } from '../../wire/envelope.ts'
 import { parseJson } from '../../wire/json.ts'
 import { accepts, isJsonMediaType } from '../../wire/media.ts'
 import type { Accepted } from '../../wire/media.ts'
-import { answerHeaders, createAnswering } from './answering.ts'
+import { answerHeaders, Answering } from './answering.ts'
 import { withCors } from './cors.ts'
 import { createGuard } from './guard.ts'
 import type { HttpOptions, HttpReply, HttpRequest } from './http-types.ts'
@@ -158,10 +158,10 @@ export function createHttpEndpoint(peer: Peer, options: HttpOptions = {}): HttpE
     if (message.kind === 'notification') return reply.full(202, [])
     if (message.kind === 'response') return refuse(reply, 'InvalidRequest')
     if (message.method === 'subscriptions/listen' && !accepted.sse) return refuse(reply, 'NotAcceptable', message.id)
-    const answering = createAnswering({ reply, accepted, header: request.header })
+    const answering = new Answering({ reply, accepted, header: request.header })
     const exchange = peer.answerSelfContained(message, {
       principal,
-      outlet: answering.outlet,
+      outlet: answering,
       header: request.header,
       transport: 'http',
     })

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { Refusal } from '../../model/refusal.ts'
-import type { Peer } from '../../peer/peer.ts'
+import type { Answer, Peer } from '../../peer/peer.ts'
 import { defaultCaps } from '../../wire/caps.ts'
 import { isLoopback } from './guard.ts'
 import { createHttpEndpoint } from './http.ts'
@@ -94,14 +94,17 @@ class NodeReply implements HttpReply {
     this.#response = response
   }
 
-  full(status: number, headers: readonly string[], text?: string): void {
+  full(status: number, headers: readonly string[], text = '', pieces: Answer['pieces'] = [text]): void {
     if (this.#ended) return
     this.#ended = true
     // A body that nobody looked at would stop the next request on this connection.
     if (!this.#request.readableFlowing && !this.#request.complete) this.#request.resume()
-    const length = text === undefined ? 0 : Buffer.byteLength(text)
+    const length = pieces.reduce((sum, piece) => sum + Buffer.byteLength(piece), 0)
     this.#response.writeHead(status, status === 204 ? [...headers] : [...headers, 'content-length', String(length)])
-    this.#response.end(text)
+    if (pieces.length === 1) return void this.#response.end(text)
+    this.#response.cork()
+    for (const piece of pieces) this.#response.write(piece)
+    this.#response.end()
   }
 
   head(status: number, headers: readonly string[]): void {
