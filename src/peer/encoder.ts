@@ -4,7 +4,7 @@ import { toWire } from '../codec/refuse.ts'
 import type { JsonObject } from '../model/json.ts'
 import type { Notification } from '../model/notification.ts'
 import { isRefusal, Refusal } from '../model/refusal.ts'
-import { errorText, resultText, type RequestId, type RpcError } from '../wire/envelope.ts'
+import { errorText, resultPieces, resultText, type RequestId, type RpcError } from '../wire/envelope.ts'
 import type { Answer, PeerOptions } from './peer.ts'
 
 /** The way back: results, refusals and notifications of the model as text of one revision. */
@@ -24,22 +24,31 @@ const internal = { code: -32603, message: 'Internal error' }
 /** Losses in the results of these are judged where losses are refused; in listings they are only decorations. */
 const judged: ReadonlySet<string> = new Set(['tools/call', 'resources/read', 'prompts/get'])
 
+/** A result as it is kept; bytes only of a long one. */
+interface Written {
+  readonly text: string
+  readonly bytes: Uint8Array | undefined
+}
+
+/** From about this many characters on, bytes are sent for less than a text, for all that they take a write of their own. */
+const longText = 32 * 1024
+
 export function createEncoder(options: PeerOptions): Encoder {
-  /** The text of frozen results: they are the same each time, so they are written once per revision. */
-  const written = new WeakMap<object, Map<Codec, string>>()
+  /** Frozen results are the same each time, so they are written once per revision. */
+  const written = new WeakMap<object, Map<Codec, Written>>()
 
   /** A result with the server's identity, where the revision puts it on every one. */
   function signed(result: JsonObject, { envelope }: Codec): JsonObject {
     return envelope ? envelope.sign(result, options.served.describe(undefined).info) : result
   }
 
-  function text(method: string, result: JsonObject, codec: Codec, subscription: RequestId | undefined): string {
-    if (!Object.isFrozen(result)) return write(method, result, codec, subscription)
-    const texts = written.get(result) ?? new Map<Codec, string>()
-    const known = texts.get(codec)
+  function keep(method: string, result: JsonObject, codec: Codec, subscription: RequestId | undefined): Written {
+    const kept = written.get(result) ?? new Map<Codec, Written>()
+    const known = kept.get(codec)
     if (known !== undefined) return known
-    const fresh = write(method, result, codec, subscription)
-    written.set(result, texts.set(codec, fresh))
+    const text = write(method, result, codec, subscription)
+    const fresh = { text, bytes: text.length < longText ? undefined : Buffer.from(text) }
+    written.set(result, kept.set(codec, fresh))
     return fresh
   }
 
@@ -76,12 +85,12 @@ export function createEncoder(options: PeerOptions): Encoder {
   }
 
   return {
-    result: (id, method, result, codec, subscription) => ({
-      text: resultText(id, text(method, result, codec, subscription)),
-      status: 200,
-      retryAfter: undefined,
-    }),
-    introduction: (id, description, codec) => ({ text: resultText(id, introduce(description, codec)), status: 200, retryAfter: undefined }),
+    result(id, method, result, codec, subscription) {
+      if (!Object.isFrozen(result)) return success(id, write(method, result, codec, subscription))
+      const { text, bytes } = keep(method, result, codec, subscription)
+      return bytes ? { ...success(id, text), pieces: resultPieces(id, bytes) } : success(id, text)
+    },
+    introduction: (id, description, codec) => success(id, introduce(description, codec)),
     failure,
     notification: ({ method, params }, codec) => {
       const convert = codec.notifications.get(method)
@@ -90,6 +99,10 @@ export function createEncoder(options: PeerOptions): Encoder {
       )
     },
   }
+}
+
+function success(id: RequestId, resultJson: string): Answer {
+  return { text: resultText(id, resultJson), status: 200, retryAfter: undefined }
 }
 
 /** An error that answers something unreadable: its id is left out where the revision has that, else it is null. */

@@ -109,7 +109,16 @@ export function notificationText(method: string, params: JsonObject | undefined)
 
 /** The text of an answer. @param resultJson the result, already as JSON text */
 export function resultText(id: RequestId, resultJson: string): string {
-  return `{"jsonrpc":"2.0","id":${idText(id)},"result":${resultJson}}`
+  return `${beforeResult(id)}${resultJson}}`
+}
+
+/** {@link resultText} in pieces. @param resultJson the result as the bytes of its JSON text */
+export function resultPieces(id: RequestId, resultJson: Uint8Array): readonly (string | Uint8Array)[] {
+  return [beforeResult(id), resultJson, '}']
+}
+
+function beforeResult(id: RequestId): string {
+  return `{"jsonrpc":"2.0","id":${idText(id)},"result":`
 }
 
 /** The text of a refusal. Without an id it says `"id":null`, as JSON-RPC 2.0 §5 has it. */
