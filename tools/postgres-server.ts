@@ -32,6 +32,7 @@ export async function startPostgres(): Promise<TestServer> {
       ...['-c', 'fsync=off', '-c', 'full_page_writes=off', '-c', 'max_connections=200', '-c', 'shared_buffers=32MB'],
     ],
     folder,
+    crash: 'SIGQUIT',
     user,
     answers: () => answers(port),
   })

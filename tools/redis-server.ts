@@ -14,7 +14,15 @@ export function redisMissing(): string | undefined {
 export async function startRedis(options: { readonly cluster?: boolean } = {}): Promise<TestServer> {
   const port = await freePort()
   const folder = temporaryFolder('redis')
-  const cluster = ['--cluster-enabled', 'yes', '--cluster-config-file', `${folder}/nodes.conf`, '--cluster-port']
+  const cluster = [
+    '--cluster-enabled',
+    'yes',
+    '--cluster-announce-ip',
+    '127.0.0.1',
+    '--cluster-config-file',
+    `${folder}/nodes.conf`,
+    '--cluster-port',
+  ]
   const server = await startServer({
     url: `redis://127.0.0.1:${port}`,
     command: binary() ?? 'redis-server',
@@ -24,6 +32,7 @@ export async function startRedis(options: { readonly cluster?: boolean } = {}): 
       ...(options.cluster ? [...cluster, String(await freePort())] : []),
     ],
     folder,
+    crash: 'SIGKILL',
     answers: async () => {
       const answer = await tell(port, 'PING')
       if (!answer.startsWith('+PONG')) throw new Error(answer)

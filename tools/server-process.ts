@@ -12,9 +12,6 @@ export interface TestServer {
   kill(): Promise<void>
   /** Starts it again on the same port and folder, once it was killed. */
   restart(): Promise<void>
-  /** Keeps the process from running while its connections stay. */
-  freeze(): void
-  thaw(): void
   /** Ends it for good and takes its folder away. */
   stop(): Promise<void>
 }
@@ -27,6 +24,8 @@ export interface ServerProcess {
   readonly folder: string
   /** Whom it runs as; default: who runs the test. */
   readonly user?: { readonly uid: number; readonly gid: number } | undefined
+  /** What ends it at once, and all it has started. */
+  readonly crash: 'SIGKILL' | 'SIGQUIT'
   /** Rejects until the server answers. */
   answers(): Promise<void>
 }
@@ -64,8 +63,8 @@ export function temporaryFolder(name: string, user?: { readonly uid: number; rea
   return folder
 }
 
-const running = new Set<ChildProcess>()
-const killAll = (): void => running.forEach((child) => child.kill('SIGKILL'))
+const running = new Map<ChildProcess, NodeJS.Signals>()
+const killAll = (): void => running.forEach((signal, child) => child.kill(signal))
 process.on('exit', killAll)
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, () => {
@@ -80,8 +79,9 @@ export async function startServer(server: ServerProcess): Promise<TestServer> {
   const kill = (): Promise<void> =>
     new Promise((resolve) => {
       if (child.exitCode !== null || child.signalCode !== null) return resolve()
+      child.ref()
       child.once('exit', () => resolve())
-      child.kill('SIGKILL')
+      child.kill(server.crash)
     })
   return {
     url: server.url,
@@ -89,8 +89,6 @@ export async function startServer(server: ServerProcess): Promise<TestServer> {
     async restart() {
       child = await launch(server)
     },
-    freeze: () => void child.kill('SIGSTOP'),
-    thaw: () => void child.kill('SIGCONT'),
     async stop() {
       await kill()
       rmSync(server.folder, { recursive: true, force: true })
@@ -98,12 +96,12 @@ export async function startServer(server: ServerProcess): Promise<TestServer> {
   }
 }
 
-async function launch({ command, args, folder, user, answers }: ServerProcess): Promise<ChildProcess> {
+async function launch({ command, args, folder, user, crash, answers }: ServerProcess): Promise<ChildProcess> {
   const child = spawn(command, args, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'], ...user })
   let output = ''
   child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()))
   child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()))
-  running.add(child)
+  running.set(child, crash)
   child.once('exit', () => running.delete(child))
   child.unref()
   for (const stream of [child.stdout, child.stderr]) if ('unref' in stream) (stream as { unref(): void }).unref() // pipes are sockets
@@ -114,7 +112,7 @@ async function launch({ command, args, folder, user, answers }: ServerProcess): 
       return child
     } catch (error) {
       if (child.exitCode !== null || Date.now() > deadline) {
-        child.kill('SIGKILL')
+        child.kill(crash)
         throw new Error(`${command} does not answer:\n${output}`, { cause: error })
       }
     }

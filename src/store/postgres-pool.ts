@@ -71,7 +71,7 @@ export async function borrow(pool: PostgresPool, timeoutMs: number): Promise<Pos
   // The shape of a known package; its own types are not at hand where it is not installed.
   const lent = pool.connect() as Promise<PostgresClient>
   try {
-    return await within(timeoutMs, lent, `PostgreSQL did not answer within ${timeoutMs} ms`)
+    return guarded(await within(timeoutMs, lent, `PostgreSQL did not answer within ${timeoutMs} ms`))
   } catch (error) {
     lent.then(
       (late) => late.release(),
@@ -79,6 +79,15 @@ export async function borrow(pool: PostgresPool, timeoutMs: number): Promise<Pos
     )
     throw new StoreUnavailable(`PostgreSQL is not reachable: ${reasonOf(error)}`, { cause: error })
   }
+}
+
+const guardedClients = new WeakSet<PostgresClient>()
+
+/** A lent connection that breaks tells so by an event that nobody else hears, beside the statement that fails. */
+function guarded(client: PostgresClient): PostgresClient {
+  if (!guardedClients.has(client)) client.on('error', ignore)
+  guardedClients.add(client)
+  return client
 }
 
 /** Runs one statement, which happens as a whole or not at all. @returns its rows */

@@ -33,6 +33,7 @@ export function connectIoredis(
 ): RedisConnect {
   const options = {
     ...sendOnce,
+    lazyConnect: false,
     autoResubscribe: false,
     connectTimeout,
     retryStrategy: reconnectDelay,
@@ -62,7 +63,12 @@ function open(source: Parameters<typeof connectIoredis>[0], options: object): un
   if ('url' in source) return new source.module.Redis(source.url, options)
   const { client } = source
   if (!client.isCluster) return duplicate(client, options)
-  const cluster = { enableOfflineQueue: false, clusterRetryStrategy: reconnectDelay, redisOptions: options }
+  const cluster = {
+    lazyConnect: false,
+    enableOfflineQueue: false,
+    clusterRetryStrategy: reconnectDelay,
+    redisOptions: options,
+  }
   return duplicate(client, [], cluster)
 }
 

@@ -62,6 +62,8 @@ return written
 export const putInGroupScript: Script = script(`${put}${groupOf}
 local max = tonumber(ARGV[5])
 local rank = tonumber(ARGV[6])
+-- First of all, since a server without memory refuses only what comes before a script's first change.
+write()
 forgetExpired(8)
 if not old and max then
   forget(member)
@@ -69,18 +71,19 @@ if not old and max then
     while forgetExpired(100) > 0 do end
     while redis.call('ZCARD', all) >= max do
       local oldest = redis.call('ZPOPMIN', evictable)[1]
-      if not oldest then return 'full' end
+      if not oldest then
+        redis.call('DEL', KEYS[1])
+        return 'full'
+      end
       redis.call('DEL', base .. oldest)
       forget(oldest)
     end
   end
 end
 if expiresAt and expiresAt <= nowMs then
-  redis.call('DEL', KEYS[1])
   forget(member)
   return written
 end
-write()
 -- The sets stay as long as the longest of what they name, all three: one that went before would leave names behind.
 local left = redis.call('PTTL', all)
 redis.call('ZADD', all, 0, member)

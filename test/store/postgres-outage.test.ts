@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import pg from 'pg'
+import { isStoreUnavailable } from '../../src/model/store-unavailable.ts'
+import { migratePostgres } from '../../src/store/postgres-migrate.ts'
+import { postgres } from '../../src/store/postgres.ts'
+import { postgresMissing, startPostgres } from '../../tools/postgres-server.ts'
+import type { TestServer } from '../../tools/server-process.ts'
+import { outageContract } from './outages.ts'
+
+const missing = postgresMissing()
+let server: TestServer | undefined
+const url = (): string => server?.url ?? ''
+before(async () => {
+  if (missing === undefined) server = await startPostgres()
+})
+after(() => server?.stop())
+
+const remote = {
+  target: () => ({ host: '127.0.0.1', port: Number(new URL(url()).port) }),
+  open: (port: number, timeoutMs: number) =>
+    postgres({ connectionString: `postgres://postgres@127.0.0.1:${port}/postgres`, migrate: true, timeoutMs }),
+}
+outageContract('postgres', remote, missing)
+
+test('what was put is there after a crash of the server', { skip: missing }, async () => {
+  const store = postgres({ connectionString: url(), migrate: true })
+  const version = await store.put('crash', 'kept')
+  await server?.kill()
+  await assert.rejects(store.get('crash'), isStoreUnavailable)
+  await server?.restart()
+  for (;;) {
+    if (
+      await store.get('recovered').then(
+        () => true,
+        () => false,
+      )
+    )
+      break
+  }
+  assert.deepEqual(await store.get('crash'), { value: 'kept', version })
+  await store.close()
+})
+
+test('a pool can be handed in, and stays open', { skip: missing }, async () => {
+  const pool = new pg.Pool({ connectionString: url(), max: 3 })
+  const store = postgres({ pool, migrate: true })
+  assert.notEqual(await store.put('handed', 'in'), undefined)
+  const heard = new Promise(
+    (resolve) => void store.subscribe('handed', resolve).then(() => store.publish('handed', 'a')),
+  )
+  assert.equal(await heard, 'a')
+  await store.close()
+  assert.equal((await pool.query('SELECT 1 AS one')).rows[0]?.one, 1)
+  await pool.end()
+})
+
+test('without its tables a store says what to do', { skip: missing }, async () => {
+  const store = postgres({ connectionString: url(), schema: 'absent' })
+  await assert.rejects(store.get('a'), (error) => isStoreUnavailable(error) && /dragoman migrate/.test(error.message))
+  assert.deepEqual(await migratePostgres({ connectionString: url(), schema: 'absent' }), { from: 0, to: 1 })
+  assert.equal(await store.get('a'), undefined)
+  assert.deepEqual(await migratePostgres({ connectionString: url(), schema: 'absent' }), { from: 1, to: 1 })
+  await store.close()
+})
+
+test('many may migrate at once', { skip: missing }, async () => {
+  const migrated = await Promise.all(
+    Array.from({ length: 6 }, () => migratePostgres({ connectionString: url(), schema: 'raced' })),
+  )
+  assert.deepEqual(migrated.map(({ from }) => from).toSorted(), [0, 1, 1, 1, 1, 1])
+})
+
+test('schemas keep apart, and messages of any length come in their order', { skip: missing }, async () => {
+  const one = postgres({ connectionString: url(), schema: 'one', migrate: true })
+  const two = postgres({ connectionString: url(), schema: 'two', migrate: true })
+  await one.put('a', 'one')
+  assert.equal(await two.get('a'), undefined)
+  const heard: string[] = []
+  await two.subscribe('c', () => assert.fail('heard in another schema'))
+  await one.subscribe('c', (message) => heard.push(message))
+  const messages = ['short', 'é'.repeat(10_000), 'short', 'short', 'x'.repeat(7900), 'x'.repeat(7901), '\0', 'end']
+  await Promise.all(messages.map((message) => one.publish('c', message)))
+  for (const last = Date.now() + 10_000; heard.length < messages.length && Date.now() < last;) {
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+  assert.deepEqual(heard, messages)
+  await one.close()
+  await two.close()
+})
+
+test('what has expired is deleted in time', { skip: missing }, async () => {
+  const pool = new pg.Pool({ connectionString: url(), max: 4 })
+  const store = postgres({ pool, schema: 'swept', migrate: true })
+  const expiresAt = Date.now() + 20
+  for (let at = 0; at < 50; at++) await store.put(`old${at}`, 'x', { expiresAt })
+  for (let at = 0; at < 3; at++) await store.append(`old${at}`, 'x', { maxEntries: 2, expiresAt })
+  for (let at = 0; at < 400; at++) await store.put('new', 'x')
+  const left = async (table: string): Promise<number> =>
+    Number((await pool.query(`SELECT count(*) AS n FROM swept.${table}`)).rows[0]?.n)
+  for (const last = Date.now() + 5000; (await left('kept')) > 1 && Date.now() < last;);
+  assert.deepEqual([await left('kept'), await left('log'), await left('log_entry')], [1, 0, 0])
+  await store.close()
+  await pool.end()
+})
+
+test('names that would have to be quoted are refused', () => {
+  assert.throws(() => postgres({ connectionString: 'postgres://127.0.0.1', schema: 'a"b' }), TypeError)
+  assert.throws(() => postgres({}), TypeError)
+})
