@@ -35,6 +35,10 @@ export interface CallContext {
   /** Asks the client while the call runs; absent where the revision asks in rounds. Rejects with a `Refusal`. */
   readonly ask: ((request: AskRequest) => Promise<AskAnswer>) | undefined
   readonly session: SessionState | undefined
+  /** The id of the request, as the caller chose it. */
+  readonly requestId: string | number
+  /** Reads a header of the HTTP request by its name in lower case; absent where there is no such request. */
+  readonly header: ((name: string) => string | undefined) | undefined
   /** Lets go of the connection without ending the exchange; the client is to come back after `retryMs`. Does nothing where streams cannot be resumed. */
   disconnect(retryMs: number): void
 }

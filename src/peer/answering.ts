@@ -8,7 +8,7 @@ import type { CallContext, Features, SessionState } from '../model/served.ts'
 import { notificationText, type RequestMessage } from '../wire/envelope.ts'
 import { askClient } from './asking.ts'
 import type { Encoder } from './encoder.ts'
-import type { Answer, Exchange, Outlet, PeerOptions, SendAsk, Session } from './peer.ts'
+import type { Answer, Exchange, Outlet, PeerOptions, ReadHeader, SendAsk, Session } from './peer.ts'
 
 /** What one request is spoken in: said by the request itself, or agreed in its session. */
 export interface Dialect {
@@ -168,6 +168,14 @@ export class Answering implements CallContext, Exchange {
         unsubscribe: (uri) => void session.subscriptions.delete(uri),
       }
     )
+  }
+
+  get requestId(): string | number {
+    return this.#request.id
+  }
+
+  get header(): ReadHeader | undefined {
+    return this.#outlet.header
   }
 
   disconnect(retryMs: number): void {

@@ -28,6 +28,11 @@ export interface Context {
   readonly inputResponses: Readonly<Record<string, AskAnswer>> | undefined
   /** What the handler's own `inputRequired` kept for this retry. */
   readonly state: Json | undefined
+  /**
+   * A header of the HTTP request, whatever the case of `name`; `undefined` on other transports. Credentials are kept
+   * from handlers: `authorization`, `cookie` and `proxy-authorization` are never there. See {@link Context.principal}.
+   */
+  header(name: string): string | undefined
   /** The server this handler is on, for changes from inside. */
   readonly server: ServerHandle
   /** Whether this client can do something, say `elicitation.url`. */

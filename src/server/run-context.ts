@@ -12,6 +12,8 @@ import type { Round } from './round.ts'
 import type { ServerHandle } from './server.ts'
 
 const defaultRetryMs = 1000
+/** Headers that say who asks: they are for the door, not for handlers. */
+const credentials: ReadonlySet<string> = new Set(['authorization', 'cookie', 'proxy-authorization'])
 const actions = ['accept', 'decline', 'cancel']
 
 /** The context of one run, over the context of its call. */
@@ -61,6 +63,11 @@ export class RunContext implements Context {
 
   get server(): ServerHandle {
     return this.#core.handle
+  }
+
+  header(name: string): string | undefined {
+    const key = name.toLowerCase()
+    return credentials.has(key) ? undefined : this.#context.header?.(key)
   }
 
   can(feature: Feature): boolean {

@@ -48,6 +48,14 @@ class WithSignal implements CallContext {
     return this.#outer.session
   }
 
+  get requestId(): string | number {
+    return this.#outer.requestId
+  }
+
+  get header(): CallContext['header'] {
+    return this.#outer.header
+  }
+
   notify(notification: Notification): void {
     this.#outer.notify(notification)
   }
