@@ -2,7 +2,6 @@
 
 const keys = 'idempotency keys and recorded results are not offered yet'
 const tasks = 'tasks are not offered yet'
-const resumption = 'streams cannot be resumed yet'
 
 /** By the name of the check. */
 export const wireExclusions: Readonly<Record<string, string>> = {
@@ -12,7 +11,5 @@ export const wireExclusions: Readonly<Record<string, string>> = {
   'legacy/2025-03-26 one id again after its answer: the recorded result, not a second run': keys,
   'legacy/2025-06-18 one id again after its answer: the recorded result, not a second run': keys,
   'legacy/2025-11-25 one id again after its answer: the recorded result, not a second run': keys,
-  'legacy/2025-11-25: a lost stream resumes from the last event, with nothing missed': resumption,
-  'legacy/another session cannot resume this one’s stream': resumption,
   'legacy/tasks of 2025-11-25: call as a task, poll, collect': tasks,
 }

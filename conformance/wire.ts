@@ -16,7 +16,17 @@ if (!existsSync(runner)) {
 
 const command = 'npm run -s fixture:wire --'
 await using fixture = await startFixture(command)
-const args = [runner, '--http', fixture.url.href, '--stdio', `${command} --stdio`, ...process.argv.slice(2)]
+const sse = new URL('/sse', fixture.url).href
+const args = [
+  runner,
+  '--http',
+  fixture.url.href,
+  '--sse',
+  sse,
+  '--stdio',
+  `${command} --stdio`,
+  ...process.argv.slice(2),
+]
 const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
 
 const passed = new Set<string>()
