@@ -42,7 +42,8 @@ export interface SpeakOptions {
   readonly askTimeoutMs?: number
 }
 
-const published = createCodecs()
+/** Every published revision; compiled for the first door that is opened, so that importing this costs little. */
+let published: Codecs | undefined
 const defaultAskTimeoutMs = 5 * 60_000
 const maxPendingAsks = 100
 
@@ -57,9 +58,22 @@ export function createServer(options: ServerOptions & StateOptions): Server {
   return server
 }
 
-function makePorts({ store, keys, clock = Date.now, random = randomBytes, logger = silent }: StateOptions & { readonly logger?: Logger }): ServerPorts {
-  if (!keys) logger.debug('sealing with a random key: replicas, and this process once restarted, will not open what it seals')
-  return { store: store ?? memoryStore({ clock }), seal: createSeal({ keys: keys ?? [randomKey()], clock, random }), clock, random, logger }
+function makePorts({
+  store,
+  keys,
+  clock = Date.now,
+  random = randomBytes,
+  logger = silent,
+}: StateOptions & { readonly logger?: Logger }): ServerPorts {
+  if (!keys)
+    logger.debug('sealing with a random key: replicas, and this process once restarted, will not open what it seals')
+  return {
+    store: store ?? memoryStore({ clock }),
+    seal: createSeal({ keys: keys ?? [randomKey()], clock, random }),
+    clock,
+    random,
+    logger,
+  }
 }
 
 /** What a door needs besides the peer: the ports of the server behind it. */
@@ -74,7 +88,7 @@ export function portsFor(served: Served, logger: Logger | undefined): ServerPort
 /** The serving side of the protocol for `served`, as `options` say. @throws if a revision to serve is not known */
 export function peerFor(served: Served, options: SpeakOptions): Peer {
   const { clock, random, logger } = portsFor(served, options.logger)
-  const codecs = options.codecs ?? published
+  const codecs = options.codecs ?? (published ??= createCodecs())
   return createPeer({
     served,
     codecs: options.revisions ? codecs.pin(options.revisions) : codecs,

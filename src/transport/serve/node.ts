@@ -1,4 +1,3 @@
-import { createServer } from 'node:http'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { Refusal } from '../../model/refusal.ts'
 import type { Answer, Peer } from '../../peer/peer.ts'
@@ -165,6 +164,8 @@ export async function serveHttp(peer: Peer, options: ServeHttpOptions = {}): Pro
   }
   const caps = { ...defaultCaps, ...options.caps }
   const handler = nodeHandler(peer, options)
+  // Loaded here: a server on other transports starts sooner without it.
+  const { createServer } = await import('node:http')
   const server = createServer({ maxHeaderSize: caps.maxHeaderBytes }, handler)
   server.maxHeadersCount = caps.maxHeaders
   server.headersTimeout = 15_000
