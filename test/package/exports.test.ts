@@ -30,8 +30,12 @@ const offered: Readonly<Record<string, readonly string[]>> = {
   ],
   './http': ['fetchHandler', 'nodeHandler', 'serveHttp'],
   './memory': ['connectInMemory'],
+  './middleware': ['concurrency', 'logCalls', 'rateLimit', 'resultCap', 'timeouts'],
+  './postgres': ['migratePostgres', 'postgres'],
+  './redis': ['redis'],
   './refusals': ['Refusal', 'dataOf', 'fromWire', 'isRefusal', 'messageOf', 'neverSent', 'refusals', 'toWire'],
   './schema': ['compileInput', 'compileOutput', 'form', 'issuesText', 'useJsonSchemaEngine'],
+  './sqlite': ['sqlite'],
   './stdio': ['serveStdio'],
   './testing': ['playTranscript', 'testClient'],
 }
