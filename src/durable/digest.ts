@@ -1,16 +1,18 @@
 import { createHash } from 'node:crypto'
-import { isObject } from '../model/json.ts'
 
-/** JSON with the members of every object in one order, so that equal values have equal texts. */
+/**
+ * JSON with the members of every object in one order, so that equal values have equal texts.
+ * Members that JSON leaves out are left out.
+ */
 export function canonical(value: unknown): string {
-  return JSON.stringify(value, (_key, member: unknown) =>
-    isObject(member) ? Object.fromEntries(Object.entries(member).sort(([a], [b]) => (a < b ? -1 : 1))) : member,
-  )
+  if (Array.isArray(value)) return `[${value.map(canonical).join()}]`
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null'
+  const members = Object.entries(value).filter(([, member]) => member !== undefined)
+  if (members.length > 1) members.sort(([a], [b]) => (a < b ? -1 : 1))
+  return `{${members.map(([key, member]) => `${JSON.stringify(key)}:${canonical(member)}`).join()}}`
 }
 
-/** A short name for a JSON value: equal for equal values, and nobody can find another value with the same one. */
+/** A short name for JSON values: equal for equal values, and nobody can find others with the same one. */
 export function digest(...values: readonly unknown[]): string {
-  const hash = createHash('sha256')
-  for (const value of values) hash.update(canonical(value) ?? 'undefined').update('\0')
-  return hash.digest('base64url').slice(0, 22)
+  return createHash('sha256').update(canonical(values)).digest('base64url').slice(0, 22)
 }

@@ -59,7 +59,7 @@ export async function sealFlow(flow: Flow, binding: Binding, ports: FlowPorts): 
   const text = ports.seal.seal('state', value, expiresAt)
   if (text.length <= spillAbove) return text
   const handle = Buffer.from(ports.random(16)).toString('base64url')
-  await ports.store.put(`state:${handle}`, JSON.stringify(value), { expiresAt })
+  await ports.store.put(`state/${handle}`, JSON.stringify(value), { expiresAt })
   return ports.seal.seal('state', { handle }, expiresAt)
 }
 
@@ -81,7 +81,7 @@ export async function openFlow(
 }
 
 async function spilled(handle: string, ports: FlowPorts): Promise<JsonObject | undefined> {
-  const kept = await ports.store.get(`state:${handle}`)
+  const kept = await ports.store.get(`state/${handle}`)
   return kept && (JSON.parse(kept.value) as JsonObject)
 }
 

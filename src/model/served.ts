@@ -35,6 +35,10 @@ export interface CallContext {
   /** Asks the client while the call runs; absent where the revision asks in rounds. Rejects with a `Refusal`. */
   readonly ask: ((request: AskRequest) => Promise<AskAnswer>) | undefined
   readonly session: SessionState | undefined
+  /** Names this request among all of its session, where the session's ids can be relied on not to come twice. */
+  readonly requestKey: string | undefined
+  /** Lets the call go on when its caller goes away: whoever comes again will be told what it came to. */
+  detach(): void
   /** The id of the request, as the caller chose it. */
   readonly requestId: string | number
   /** Reads a header of the HTTP request by its name in lower case; absent where there is no such request. */

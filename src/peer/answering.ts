@@ -5,7 +5,7 @@ import type { AskAnswer, AskRequest, Implementation, LogLevel } from '../model/n
 import type { Notification, Principal } from '../model/notification.ts'
 import { Refusal } from '../model/refusal.ts'
 import type { CallContext, Features, SessionState } from '../model/served.ts'
-import { notificationText, type RequestMessage } from '../wire/envelope.ts'
+import { idText, notificationText, type RequestMessage } from '../wire/envelope.ts'
 import { askClient } from './asking.ts'
 import type { Encoder } from './encoder.ts'
 import type { Answer, Exchange, Outlet, PeerOptions, ReadHeader, SendAsk, Session } from './peer.ts'
@@ -48,7 +48,9 @@ export class Answering implements CallContext, Exchange {
   readonly #meta: JsonObject
   #settle: (answer: Answer | undefined) => void = () => {}
   #settled = false
+  #pending: Set<() => void> | undefined
   #cancelled = false
+  #detached = false
   #controller: AbortController | undefined
   #features: Features | undefined
 
@@ -87,6 +89,8 @@ export class Answering implements CallContext, Exchange {
     this.#settled = true
     this.#shared.open.delete(this)
     this.#settle(answer)
+    // A question that nobody waits for any more is taken back, so that the client's user is not bothered with it.
+    if (this.#pending) for (const giveUp of [...this.#pending]) giveUp()
   }
 
   cancel(reason?: string): void {
@@ -94,6 +98,12 @@ export class Answering implements CallContext, Exchange {
     this.#cancelled = true
     this.settle(undefined)
     this.#abort(reason ?? 'cancelled')
+  }
+
+  leave(): void {
+    if (!this.#detached) return this.cancel('the client went away')
+    this.#cancelled = true
+    this.settle(undefined)
   }
 
   /** Gives up on the handler: the caller is told `refusal`, the handler that it is over. */
@@ -150,13 +160,21 @@ export class Answering implements CallContext, Exchange {
     this.#outlet.send(notificationText(notification.method, tagged))
   }
 
+  get over(): boolean {
+    return this.#settled
+  }
+
+  get pending(): Set<() => void> {
+    return (this.#pending ??= new Set())
+  }
+
   get ask(): ((request: AskRequest) => Promise<AskAnswer>) | undefined {
     const { codec, session } = this.#dialect
     if (codec.asking !== 'live' || !session) return undefined
     const outlet = this.#outlet
     const way: SendAsk = outlet.ask ?? ((text) => (outlet.send(text), true))
     const send: SendAsk = (text) => !this.#settled && way(text)
-    return (request) => askClient(request, { codec, session, send, withdraw: way, signal: this.signal, ...this.#shared })
+    return (request) => askClient(request, { codec, session, send, withdraw: way, call: this, ...this.#shared })
   }
 
   get session(): SessionState | undefined {
@@ -168,6 +186,16 @@ export class Answering implements CallContext, Exchange {
         unsubscribe: (uri) => void session.subscriptions.delete(uri),
       }
     )
+  }
+
+  get requestKey(): string | undefined {
+    const { session } = this.#dialect
+    const { id } = this.#request
+    return session && id !== session.initializeId ? `${session.key} ${idText(id)}` : undefined
+  }
+
+  detach(): void {
+    this.#detached = true
   }
 
   get requestId(): string | number {

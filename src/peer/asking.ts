@@ -12,8 +12,16 @@ export interface Asking {
   readonly send: SendAsk
   /** Takes a request back that was sent; also once the call that asked is over. */
   readonly withdraw: (text: string) => void
-  readonly signal: AbortSignal
+  readonly call: AskingCall
   readonly options: PeerOptions
+}
+
+/** The call that asks. */
+export interface AskingCall {
+  /** Answered or cancelled: nobody waits for its questions any more. */
+  readonly over: boolean
+  /** What to do about each of its questions that wait, once it is over. */
+  readonly pending: Set<() => void>
 }
 
 /** The client answered an ask with an error, or not at all. */
@@ -27,11 +35,11 @@ export class AskFailed extends Error {
  * `Overloaded` when too many asks wait already; rejects with {@link AskFailed} for an error or silence.
  */
 export async function askClient(request: AskRequest, asking: Asking): Promise<AskAnswer> {
-  const { codec, session, signal, options } = asking
+  const { codec, session, call, options } = asking
   const convert = codec.asks.get(request.method)
   const params = (request.params ?? {}) as JsonObject
   if (!convert || convert.refuses(params)) throw new Refusal('NotRepresentable')
-  if (signal.aborted) throw new AskFailed('The call was cancelled')
+  if (call.over) throw new AskFailed('The call is over')
   if (session.asks.size >= options.maxPendingAsks) throw new Refusal('Overloaded')
   const report = (rule: string, path?: string): void =>
     options.onLoss(createLoss(codec.revision, request.method, rule, path))
@@ -39,20 +47,20 @@ export async function askClient(request: AskRequest, asking: Asking): Promise<As
   return convert.result.decode(await exchanged(request.method, encoded, asking))
 }
 
-function exchanged(method: string, params: JsonObject, { session, send, withdraw, signal, options }: Asking): Promise<JsonObject> {
+function exchanged(method: string, params: JsonObject, { session, send, withdraw, call, options }: Asking): Promise<JsonObject> {
   const id = Buffer.from(options.random(12)).toString('base64url')
   return new Promise((resolve, reject) => {
     const finish = (): void => {
       session.asks.delete(id)
       clearTimeout(timer)
-      signal.removeEventListener('abort', onAbort)
+      call.pending.delete(onOver)
     }
     const giveUp = (error: Error, reason: string): void => {
       finish()
       withdraw(notificationText('notifications/cancelled', { requestId: id, reason }))
       reject(error)
     }
-    const onAbort = (): void => giveUp(new AskFailed('The call was cancelled'), 'the call was cancelled')
+    const onOver = (): void => giveUp(new AskFailed('The call is over'), 'the call that asked is over')
     const timer = setTimeout(() => giveUp(new AskFailed('The client did not answer in time'), 'timed out'), options.askTimeoutMs)
     session.asks.set(id, {
       settle: ({ result, error }) => {
@@ -65,7 +73,7 @@ function exchanged(method: string, params: JsonObject, { session, send, withdraw
         reject(refusal)
       },
     })
-    signal.addEventListener('abort', onAbort, { once: true })
+    call.pending.add(onOver)
     if (send(requestText(id, method, params))) return
     finish()
     reject(new Refusal('NotCallable'))

@@ -61,7 +61,8 @@ export function createPeer(options: PeerOptions): Peer {
   ): ReturnType<Peer['initialize']> {
     try {
       const agreed = agree(request, options)
-      const session = openSession(agreed, principal, transport, inFlight, options)
+      const names = { key: Buffer.from(options.random(18)).toString('base64url'), initializeId: request.id }
+      const session = openSession(agreed, names, principal, transport, inFlight, options)
       const answer = encoder.introduction(request.id, introduction(session.codec, principal, options), session.codec)
       return { answer, session, agreed }
     } catch (thrown) {
@@ -107,7 +108,7 @@ export function createPeer(options: PeerOptions): Peer {
     },
     answerSelfContained,
     initialize,
-    resume: (agreed, principal, transport) => openSession(agreed, principal, transport, new Map(), options),
+    resume: (agreed, principal, transport) => openSession(agreed, agreed, principal, transport, new Map(), options),
     answerInSession,
     notified: (method, params, session) => {
       if (method === 'notifications/initialized') session.initialized = true
@@ -127,7 +128,7 @@ export function cancelled(id: unknown, reason: unknown, inFlight: InFlight): voi
 }
 
 function settled(answer: Answer): Exchange {
-  return { answer: Promise.resolve(answer), cancel: () => {} }
+  return { answer: Promise.resolve(answer), cancel: () => {}, leave: () => {} }
 }
 
 /** Ends what has no end of its own, waits for the rest, and gives up on what takes longer. */

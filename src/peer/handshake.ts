@@ -5,7 +5,7 @@ import type { ClientCapabilities, Implementation, LogLevel } from '../model/noun
 import type { Principal } from '../model/notification.ts'
 import { Refusal } from '../model/refusal.ts'
 import type { RequestMessage } from '../wire/envelope.ts'
-import type { Agreed, InFlight, PeerOptions, Session } from './peer.ts'
+import type { Agreed, InFlight, PeerOptions, Session, SessionNames } from './peer.ts'
 
 /** Until a client says otherwise, sessions hear of logs from here up (specification, `logging/setLevel`: the server's choice). */
 const initialLogLevel: LogLevel = 'info'
@@ -35,6 +35,7 @@ function isImplementation(value: unknown): value is JsonObject & Implementation 
 /** The session that `agreed` amounts to, here or on another replica than the one that agreed. @throws Refusal `UnnegotiableVersion` */
 export function openSession(
   agreed: Agreed,
+  { key, initializeId }: SessionNames,
   principal: Principal | undefined,
   transport: Transport,
   inFlight: InFlight,
@@ -50,6 +51,8 @@ export function openSession(
     client: agreed.client,
     principal,
     inFlight,
+    key,
+    initializeId,
     asks: new Map(),
     subscriptions: new Set(),
     logLevel: initialLogLevel,

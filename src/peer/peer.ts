@@ -52,6 +52,8 @@ export interface Exchange {
   /** Never rejects. `undefined`: cancelled, so nothing may be sent any more. */
   readonly answer: Promise<Answer | undefined>
   cancel(reason?: string): void
+  /** The caller went away where that is a cancel: what nobody will come back for is cancelled. */
+  leave(): void
   /** Present where an exchange has no end of its own (`subscriptions/listen`): completes it, with its answer. */
   readonly end?: (() => void) | undefined
 }
@@ -69,6 +71,12 @@ export interface Agreed {
   readonly client: Implementation
 }
 
+/** What tells one session from all others. */
+export interface SessionNames {
+  readonly key: string
+  readonly initializeId: RequestId
+}
+
 /** What a handshake agreed, and what the requests of the session changed since. */
 export interface Session {
   readonly codec: Codec
@@ -77,6 +85,10 @@ export interface Session {
   /** Who made the latest request. Over HTTP each brings its own credentials; the principal's id stays the same. */
   principal: Principal | undefined
   readonly inFlight: InFlight
+  /** The session's own name, which nobody can guess; what is kept for it is kept under this. */
+  key: string
+  /** The id of `initialize`. */
+  initializeId: RequestId
   readonly asks: Map<RequestId, PendingAsk>
   readonly subscriptions: Set<string>
   logLevel: LogLevel | undefined
@@ -123,7 +135,7 @@ export interface Peer {
     inFlight?: InFlight,
   ): { readonly answer: Answer; readonly session?: Session; readonly agreed?: Agreed }
   /** The session that a handshake agreed to elsewhere or earlier. @throws Refusal `UnnegotiableVersion` */
-  resume(agreed: Agreed, principal: Principal | undefined, transport: Transport): Session
+  resume(agreed: Agreed & SessionNames, principal: Principal | undefined, transport: Transport): Session
   answerInSession(request: RequestMessage, session: Session, outlet: Outlet): Exchange
   /** Takes in a notification of the client: `initialized`, `cancelled`, others are ignored. */
   notified(method: string, params: unknown, session: Session): void

@@ -1,6 +1,7 @@
 import type { Change } from '../model/notification.ts'
 import type { Operation, Operations } from '../model/call.ts'
 import type { Call } from '../model/call.ts'
+import type { Claims } from '../durable/claims.ts'
 import type { CallContext } from '../model/served.ts'
 import type { Snapshot } from './registry.ts'
 import type { ServerHandle, ServerOptions, ServerPorts } from './server.ts'
@@ -10,6 +11,7 @@ export interface Core {
   readonly options: ServerOptions
   readonly ports: ServerPorts
   readonly handle: ServerHandle
+  readonly claims: Claims
   /** What is registered now. A call reads it once and finishes on what it read. */
   snapshot(): Snapshot
   onChange(listener: (change: Change) => number | void): () => void

@@ -3,6 +3,7 @@ import type { JsonObject } from '../model/json.ts'
 import type { Change } from '../model/notification.ts'
 import { Refusal } from '../model/refusal.ts'
 import type { Description } from '../model/served.ts'
+import { createClaims } from '../durable/claims.ts'
 import { changesBetween } from './changes.ts'
 import type { Core } from './core.ts'
 import { callMethod, exists, method, methodEntry, type MethodEntry, type MethodValue } from './custom-method.ts'
@@ -44,6 +45,7 @@ export function createServerOver(options: ServerOptions, ports: ServerPorts): Se
     options,
     ports,
     handle,
+    claims: createClaims({ ...ports, ...options.once }),
     snapshot: () => snapshot,
     onChange: (listener) => {
       listeners.add(listener)

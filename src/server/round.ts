@@ -1,4 +1,5 @@
 import { digest } from '../durable/digest.ts'
+import { recallStep, recordStep } from '../durable/steps.ts'
 import { newFlow, sealFlow, stepKey, type Binding, type Flow, type FlowPorts } from '../durable/flow.ts'
 import type { InputRequiredResult } from '../model/call.ts'
 import type { Json } from '../model/json.ts'
@@ -26,6 +27,7 @@ export class Round {
   readonly #steps = new Map<string, Promise<Json>>()
   readonly #core: Core
   #flow: Flow | undefined
+  #recorded: 'record' | 'recall' | undefined
   #pending: Record<string, AskRequest> | undefined
 
   constructor(core: Core, flow: Flow | undefined) {
@@ -40,6 +42,21 @@ export class Round {
   /** What the handler kept for itself in the round before. */
   get own(): Json | undefined {
     return this.#flow?.own
+  }
+
+  /** The flow that an earlier round began, if there was one. */
+  get flow(): Flow | undefined {
+    return this.#flow
+  }
+
+  /** The flow as it goes by `id`, unless an earlier round named it already. */
+  named(id: string): Flow {
+    return (this.#flow ??= { ...newFlow(this.#core.ports.random), id })
+  }
+
+  /** Records each step the moment it is done; after a run that may have ended anywhere, looks for them first. */
+  recordSteps(again: boolean): void {
+    this.#recorded = again ? 'recall' : 'record'
   }
 
   get #current(): Flow {
@@ -102,10 +119,21 @@ export class Round {
   async #step(key: string, effect: (stepKey: string) => unknown): Promise<Json> {
     const flow = this.#current
     if (Object.hasOwn(flow.steps, key)) return flow.steps[key] ?? null
-    const done = await effect(stepKey(flow, key))
-    const kept = asJson(key, done)
+    const recalled = this.#recorded === 'recall' ? await recallStep(flow, key, this.#core.ports) : undefined
+    const kept = recalled === undefined ? await this.#record(flow, key, asJson(key, await effect(stepKey(flow, key)))) : recalled
     this.#flow = { ...this.#current, steps: { ...this.#current.steps, [key]: kept } }
     return kept
+  }
+
+  /** The effect has happened: a store that is away now must not make it look undone. */
+  async #record(flow: Flow, key: string, result: Json): Promise<Json> {
+    if (this.#recorded === undefined) return result
+    try {
+      return await recordStep(flow, key, result, this.#core.ports)
+    } catch (error) {
+      this.#core.ports.logger.error('the result of a step could not be recorded', { step: key, error })
+      return result
+    }
   }
 
   /** The result that asks the client for everything pending, once the steps that still run are done. */

@@ -10,6 +10,16 @@ import type { ResourceValue, TemplateValue } from './resource.ts'
 import type { ToolConfig, ToolHandler, ToolValue } from './tool.ts'
 import type { AnySchema } from '../schema/schema.ts'
 
+/** How what keyed calls came to is kept. */
+export interface OnceOptions {
+  /** Milliseconds that it is kept. Default 24 hours; what goes by a request's id 5 minutes. */
+  readonly keepMs?: number
+  /** Milliseconds after which a run whose process is silent counts as dead. Default 15,000. */
+  readonly leaseMs?: number
+  /** Calls of which it is kept at most; finished ones give way first, running ones never. Default 100,000. */
+  readonly maxClaims?: number
+}
+
 /** Anything that can be added to a server. */
 export type Primitive = ToolValue | ResourceValue | TemplateValue | PromptValue
 
@@ -34,6 +44,8 @@ export interface ServerOptions extends Implementation {
   readonly middleware?: readonly Middleware[]
   /** Extensions to offer; each is off for a client that does not declare it. */
   readonly extensions?: readonly Extension[]
+  /** How calls with a key are kept. */
+  readonly once?: OnceOptions
   readonly logger?: Logger
 }
 

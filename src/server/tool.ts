@@ -28,6 +28,11 @@ export interface ToolConfig<I, O> extends Presentation, Visible {
   readonly annotations?: ToolAnnotations
   /** Client features without which the tool cannot be called, say `sampling`. They do not decide who sees it. */
   readonly needs?: readonly Feature[]
+  /**
+   * Whether the tool may run again when nobody knows how a keyed call of it ended. Default: never, the caller is told
+   * that the outcome is unknown. With `safe` it runs again, and its steps that were recorded do not.
+   */
+  readonly rerun?: 'never' | 'safe'
   /** JSON Schema 2020-12 written by hand, in place of what `input` and `output` say of themselves. */
   readonly schema?: { readonly input?: JsonObject; readonly output?: JsonObject }
 }

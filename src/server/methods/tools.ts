@@ -1,4 +1,4 @@
-import type { CallToolResult } from '../../model/call.ts'
+import type { CallToolResult, InputRequiredResult } from '../../model/call.ts'
 import type { ContentBlock } from '../../model/content.ts'
 import type { JsonObject } from '../../model/json.ts'
 import { isRefusal, Refusal } from '../../model/refusal.ts'
@@ -7,6 +7,8 @@ import type { Context } from '../context.ts'
 import type { Method } from '../core.ts'
 import type { ToolEntry } from '../entry.ts'
 import { listPage } from '../listing.ts'
+import { once, onceKey } from '../once.ts'
+import type { Round } from '../round.ts'
 import { brandOf, isToolError, type Result } from '../result.ts'
 import { needFeatures } from '../run-context.ts'
 import { openRound, runHandler, type Run } from '../run.ts'
@@ -25,6 +27,15 @@ export const callTool: Method<'tools/call'> = async (params, context, core, call
   const round = opening instanceof Promise ? await opening : opening
   const checking = entry.input.validate(params.arguments ?? {})
   const args = checkedArguments(checking instanceof Promise ? await checking : checking)
+  const key = onceKey(entry, run, round.flow)
+  if (key === undefined) return runTool(entry, args, round, run)
+  return once(key, round.named(key.flow), entry, run, (again) => {
+    round.recordSteps(again)
+    return runTool(entry, args, round, run)
+  })
+}
+
+async function runTool(entry: ToolEntry, args: unknown, round: Round, run: Run): Promise<CallToolResult | InputRequiredResult> {
   try {
     const outcome = await runHandler(run, round, (ctx) => invoke(entry, args, ctx))
     return 'asks' in outcome ? outcome.asks : await toResult(entry, outcome.value)

@@ -28,7 +28,13 @@ export function logCalls({ logger, clock = Date.now }: LogCallsOptions): Middlew
         })
       try {
         const result = await next(call, context)
-        line(own(result, 'isError') === true ? 'isError' : typeof result.resultType === 'string' ? result.resultType : 'complete')
+        line(
+          own(result, 'isError') === true
+            ? 'isError'
+            : typeof result.resultType === 'string'
+              ? result.resultType
+              : 'complete',
+        )
         return result
       } catch (thrown) {
         line(isRefusal(thrown) ? thrown.kind : 'InternalError')

@@ -44,7 +44,8 @@ function capped(result: CallToolResult, maxBytes: number): CallToolResult {
 function fit(block: ContentBlock, left: number): ContentBlock {
   const size = sizeOf(block)
   if (size <= left) return block
-  if (block.type !== 'text') return { type: 'text', text: `[${block.type} of ${size} bytes left out: over the size limit]` }
+  if (block.type !== 'text')
+    return { type: 'text', text: `[${block.type} of ${size} bytes left out: over the size limit]` }
   const kept = cut(block.text, left)
   return { ...block, text: `${kept}\n[cut: ${Buffer.byteLength(block.text) - Buffer.byteLength(kept)} more bytes]` }
 }

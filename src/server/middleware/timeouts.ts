@@ -32,7 +32,8 @@ const late = Symbol('late')
 
 async function orRefuse<T>(ms: number, context: CallContext, run: (context: CallContext) => Promise<T>): Promise<T> {
   const answer = await within(ms, context, run)
-  if (answer === late) throw new Refusal('HandlerFailed', { message: `It did not finish within ${ms} ms`, ran: 'unknown' })
+  if (answer === late)
+    throw new Refusal('HandlerFailed', { message: `It did not finish within ${ms} ms`, ran: 'unknown' })
   return answer
 }
 

@@ -41,7 +41,7 @@ export function createHttpSessions(
 ): HttpSessions {
   const { logger = silent, seal, random } = options
   const clock = options.clock ?? Date.now
-  const { maxBatch } = { ...defaultCaps, ...options.caps }
+  const { maxBatch, maxInFlight } = { ...defaultCaps, ...options.caps }
 
   const toLive = (session: Session, ticket: SessionTicket): Live => ({
     session,
@@ -99,7 +99,7 @@ export function createHttpSessions(
     const { answer, session, agreed } = peer.initialize(request, principal, 'http')
     if (session === undefined || agreed === undefined) return new Answering({ reply, accepted }).finish(answer)
     const opening = { ...agreed, principal: principal?.id, initializeId: request.id }
-    const id = book.open(opening, (ticket) => toLive(session, ticket))
+    const id = book.open(opening, (ticket) => toLive(Object.assign(session, { key: ticket.key }), ticket))
     new Answering({ reply, accepted, headers: ['mcp-session-id', id] }).finish(answer)
   }
 
@@ -114,6 +114,7 @@ export function createHttpSessions(
     if (live === undefined) return
     const { session } = live
     if (message.kind === 'request') {
+      if (session.inFlight.size >= maxInFlight) return refuse(visit.reply, 'Overloaded', message.id, session)
       const answering = createReply(visit, live, accepted, visit.request.header)
       return open.add(message.id, peer.answerInSession(message, session, answering), answering)
     }
@@ -139,6 +140,9 @@ export function createHttpSessions(
       (message, settle) => {
         if (message.kind === 'refused') return settle(peer.refuse(message.id, message.refusal, session.codec))
         if (message.kind === 'request') {
+          if (session.inFlight.size >= maxInFlight) {
+            return settle(peer.refuse(message.id, new Refusal('Overloaded'), session.codec))
+          }
           const exchange = peer.answerInSession(message, session, answering)
           return open.add(message.id, exchange, { finish: settle, keepAlive: () => {} })
         }

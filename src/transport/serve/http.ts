@@ -10,13 +10,14 @@ import { parseJson } from '../../wire/json.ts'
 import { accepts, isJsonMediaType } from '../../wire/media.ts'
 import type { Accepted } from '../../wire/media.ts'
 import { answerHeaders, Answering } from './answering.ts'
-import { withCors } from './cors.ts'
+import { preflight, withCors } from './cors.ts'
 import { createGuard } from './guard.ts'
 import type { HttpOptions, HttpReply, HttpRequest } from './http-types.ts'
 import { createOpenExchanges } from './open-exchanges.ts'
 import { createHttpSessions } from './http-sessions.ts'
 import { createHttpSse } from './http-sse.ts'
 import type { HttpSse } from './http-sse.ts'
+import { createSeats } from './seats.ts'
 
 /** One HTTP request on its way, after the checks that look at its head. */
 export interface Visit {
@@ -45,6 +46,7 @@ export function createHttpEndpoint(peer: Peer, options: HttpOptions = {}): HttpE
   const hasStreams = sessions !== undefined && peer.codecs.all.some((codec) => codec.http.sessions)
   const methods = hasStreams ? 'GET, POST, DELETE, OPTIONS' : 'POST, OPTIONS'
   const readAccept = remember(accepts)
+  const seats = createSeats(caps)
   let closing = false
 
   function refuse(reply: HttpReply, refusal: Refusal | RefusalKind, id?: RequestId): void {
@@ -60,6 +62,7 @@ export function createHttpEndpoint(peer: Peer, options: HttpOptions = {}): HttpE
   }
 
   function handle(request: HttpRequest, response: HttpReply): void {
+    if (!request.fits(caps)) return refuseHead(peer, response)
     const origin = request.header('origin')
     const foreign = guard(request.header('host'), origin)
     if (foreign !== undefined) {
@@ -70,7 +73,8 @@ export function createHttpEndpoint(peer: Peer, options: HttpOptions = {}): HttpE
     const step = routeOf(request)
     if (step === 'NotFound') return notFound(peer, reply)
     if (step === 'MethodNotAllowed') return notAllowed(reply)
-    if (closing) return refuse(reply, new Refusal('Overloaded', { retryAfter: 1 }))
+    if (request.method === 'OPTIONS') return step({ request, reply, principal: undefined })
+    if (closing || open.size >= caps.maxOpen) return refuse(reply, busy())
     if (authenticate === undefined) return step({ request, reply, principal: undefined })
     void identify(request, reply, step)
   }
@@ -91,23 +95,31 @@ export function createHttpEndpoint(peer: Peer, options: HttpOptions = {}): HttpE
     if (method === 'POST') return post
     if (method === 'OPTIONS') return ({ request, reply }) => preflight(request, reply, methods)
     if (!hasStreams || sessions === undefined) return undefined
-    if (method === 'GET') return (visit) => void sessions.listen(visit, readAccept(visit.request.header('accept')))
+    if (method === 'GET') return seated((visit) => void sessions.listen(visit, readAccept(visit.request.header('accept'))))
     return method === 'DELETE' ? (visit) => void sessions.end(visit) : undefined
   }
 
   function sseStepOf(method: string, { listen, receive }: HttpSse): Step | 'MethodNotAllowed' {
     if (method === 'OPTIONS') return ({ request, reply }) => preflight(request, reply, 'GET, POST, OPTIONS')
     if (method === 'GET') {
-      return (visit) => {
+      return seated((visit) => {
         if (readAccept(visit.request.header('accept')).sse) listen(visit)
         else refuse(visit.reply, 'NotAcceptable')
-      }
+      })
     }
     if (method !== 'POST') return 'MethodNotAllowed'
     return (visit) =>
       withBody(visit, (body) => {
         if (!receive(visit, body)) refuse(visit.reply, 'UnknownSession')
       })
+  }
+
+  /** A step that takes one of the seats for streams without an end. */
+  function seated(step: Step): Step {
+    return (visit) => {
+      if (seats.take(visit.reply, visit.principal?.id)) step(visit)
+      else refuse(visit.reply, busy())
+    }
   }
 
   function notAllowed(reply: HttpReply): void {
@@ -157,7 +169,10 @@ export function createHttpEndpoint(peer: Peer, options: HttpOptions = {}): HttpE
     const { request, reply, principal } = visit
     if (message.kind === 'notification') return reply.full(202, [])
     if (message.kind === 'response') return refuse(reply, 'InvalidRequest')
-    if (message.method === 'subscriptions/listen' && !accepted.sse) return refuse(reply, 'NotAcceptable', message.id)
+    if (message.method === 'subscriptions/listen') {
+      if (!accepted.sse) return refuse(reply, 'NotAcceptable', message.id)
+      if (!seats.take(reply, principal?.id)) return refuse(reply, busy(), message.id)
+    }
     const answering = new Answering({ reply, accepted, header: request.header })
     const exchange = peer.answerSelfContained(message, {
       principal,
@@ -166,7 +181,7 @@ export function createHttpEndpoint(peer: Peer, options: HttpOptions = {}): HttpE
       transport: 'http',
     })
     const codec = peer.codecs.get(request.header('mcp-protocol-version') ?? '')
-    if (codec?.http.disconnectCancels !== false) reply.onClose(() => exchange.cancel('the client went away'))
+    if (codec?.http.disconnectCancels !== false) reply.onClose(() => exchange.leave())
     open.add(message.id, exchange, answering)
   }
 
@@ -192,9 +207,13 @@ function notFound(peer: Peer, reply: HttpReply): void {
   reply.full(404, answerHeaders(answer), answer.text)
 }
 
-function preflight(request: HttpRequest, reply: HttpReply, methods: string): void {
-  const headers = request.header('access-control-request-headers') ?? 'content-type'
-  reply.full(204, ['access-control-allow-methods', methods, 'access-control-allow-headers', headers, 'allow', methods])
+function refuseHead(peer: Peer, reply: HttpReply): void {
+  const answer = peer.refuse(undefined, new Refusal('InvalidRequest'))
+  reply.full(431, answerHeaders(answer), answer.text)
+}
+
+function busy(): Refusal {
+  return new Refusal('Overloaded', { retryAfter: 1 })
 }
 
 /** Keeps the last result, since clients repeat their headers. */

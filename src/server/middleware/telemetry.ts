@@ -1,0 +1,123 @@
+import type * as Otel from '@opentelemetry/api'
+import type { Call } from '../../model/call.ts'
+import { own } from '../../model/json.ts'
+import { isRefusal, Refusal } from '../../model/refusal.ts'
+import type { CallContext } from '../../model/served.ts'
+import type { Middleware } from '../middleware.ts'
+import { attributesOf, nameOf, targetAttributes } from './telemetry-attributes.ts'
+import { parentOf, TracedContext, type Tracing } from './trace-context.ts'
+
+/** Where spans and measurements go. */
+export interface TelemetryOptions {
+  /** Default: the global one. */
+  readonly tracerProvider?: Otel.TracerProvider
+  /** Default: the global one. */
+  readonly meterProvider?: Otel.MeterProvider
+}
+
+/** What of `@opentelemetry/api` is used. */
+export type TelemetryApi = Pick<
+  typeof Otel,
+  'context' | 'metrics' | 'propagation' | 'trace' | 'SpanKind' | 'SpanStatusCode'
+>
+
+/** What a peer is told of a refusal: `undefined` where that is a result. */
+export type Told = (
+  refusal: Refusal,
+  call: Call,
+  revision: string,
+) => { readonly code: number; readonly message: string } | undefined
+
+/** How an operation failed, in the conventions' terms. */
+interface Failure {
+  readonly type: string
+  readonly code?: number
+  readonly message?: string
+  readonly cause?: unknown
+  /** Whether the target is the caller's invention, and so no name to count by. */
+  readonly stranger?: boolean
+}
+
+const scope = 'dragoman'
+/** Seconds (semantic conventions for MCP, metrics). */
+const buckets = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300]
+/** A stream that stays open for hours is no operation to take the time of. */
+const endless = 'subscriptions/listen'
+const strangers: ReadonlySet<string> = new Set(['UnknownTool', 'UnknownPrompt', 'UnassignedPrompt'])
+
+/**
+ * A span and a measurement for every operation, by OpenTelemetry's semantic conventions for MCP. The API is handed in,
+ * so that nothing is loaded where nobody traces. Listening is left out; so is what the server never hears of, such as
+ * handshakes and malformed requests.
+ */
+export function telemetryOver(api: TelemetryApi, told: Told, options: TelemetryOptions = {}): Middleware {
+  const tracer = (options.tracerProvider ?? api.trace).getTracer(scope)
+  // A meter of no provider stays mute for good, so it is asked for when the first operation ends.
+  let histogram: Otel.Histogram | undefined
+  const durations = (): Otel.Histogram =>
+    (histogram ??= (options.meterProvider ?? api.metrics)
+      .getMeter(scope)
+      .createHistogram('mcp.server.operation.duration', {
+        unit: 's',
+        description: 'How long an operation took, from when it was received until its result was there',
+        advice: { explicitBucketBoundaries: buckets },
+      }))
+
+  function end(span: Otel.Span, call: Call, context: CallContext, began: number, failure: Failure | undefined): void {
+    const outcome = failure && {
+      'error.type': failure.type,
+      ...(failure.code !== undefined && { 'rpc.response.status_code': String(failure.code) }),
+    }
+    if (failure && outcome) {
+      span.setAttributes(outcome)
+      span.setStatus({
+        code: api.SpanStatusCode.ERROR,
+        ...(failure.message !== undefined && { message: failure.message }),
+      })
+      if (failure.cause instanceof Error) span.recordException(failure.cause)
+    }
+    span.end()
+    const target = failure?.stranger ? {} : targetAttributes(call)
+    durations().record((performance.now() - began) / 1000, { ...attributesOf(call, context), ...target, ...outcome })
+  }
+
+  function failureOf(thrown: unknown, call: Call, context: CallContext): Failure {
+    if (context.signal.aborted) return { type: 'cancelled' }
+    const refusal = isRefusal(thrown) ? thrown : new Refusal('InternalError', { cause: thrown })
+    const wire = told(refusal, call, context.revision)
+    const about = { cause: refusal.cause, stranger: strangers.has(refusal.kind) }
+    return wire ? { type: String(wire.code), ...wire, ...about } : { type: 'tool_error', ...about }
+  }
+
+  return {
+    all: async (call, context, next) => {
+      if (call.method === endless) return next(call, context)
+      const { parent, links } = parentOf(api, call, context)
+      const began = performance.now()
+      const span = tracer.startSpan(
+        nameOf(call),
+        { kind: api.SpanKind.SERVER, attributes: spanAttributes(call, context), links },
+        parent,
+      )
+      const tracing: Tracing = { api, tracer, within: api.trace.setSpan(parent, span) }
+      try {
+        const result = await api.context.with(tracing.within, () => next(call, new TracedContext(context, tracing)))
+        end(span, call, context, began, own(result, 'isError') === true ? { type: 'tool_error' } : undefined)
+        return result
+      } catch (thrown) {
+        end(span, call, context, began, failureOf(thrown, call, context))
+        throw thrown
+      }
+    },
+  }
+}
+
+function spanAttributes(call: Call, context: CallContext): Otel.Attributes {
+  const uri = own(call.params, 'uri')
+  return {
+    ...attributesOf(call, context),
+    ...targetAttributes(call),
+    ...(typeof uri === 'string' && { 'mcp.resource.uri': uri }),
+    'jsonrpc.request.id': String(context.requestId),
+  }
+}

@@ -1,0 +1,131 @@
+import type { Outcome } from '../durable/claim.ts'
+import type { Held } from '../durable/claims.ts'
+import { digest } from '../durable/digest.ts'
+import type { Flow } from '../durable/flow.ts'
+import type { CallToolResult, InputRequiredResult } from '../model/call.ts'
+import { own, type Json, type JsonObject } from '../model/json.ts'
+import { isRefusal, Refusal, type RefusalKind } from '../model/refusal.ts'
+import type { ToolEntry } from './entry.ts'
+import type { Run } from './run.ts'
+
+/** The `_meta` key under which a client names the effect that it wants once. */
+const metaKey = 'dev.dragoman/idempotencyKey'
+/** The `_meta` key that marks a result told again. */
+const replayedKey = 'dev.dragoman/replayed'
+/** Request ids are a weaker promise than keys, so what they named is forgotten sooner. Milliseconds. */
+const keepRequestIdsMs = 5 * 60_000
+const maxKeyLength = 256
+
+/** A call that is to run at most once, and under what name. */
+export interface OnceKey {
+  /** Names the flow; the claim, the state and the keys of its steps go by it. */
+  readonly flow: string
+  /** What stands for the arguments, where the flow's name is bound to them already. */
+  readonly arguments?: string
+  readonly keepMs?: number
+}
+
+/**
+ * Under which key a call runs once, if under any: the client's own, the state it brings, or (before 2026-07-28) its
+ * request id. Scoped by who calls and what. @throws Refusal `MalformedParams` for a key that is none
+ */
+export function onceKey(entry: ToolEntry, { call, context }: Run, flow: Flow | undefined): OnceKey | undefined {
+  const given = own(call.meta, metaKey) ?? context.header?.('idempotency-key')
+  const scope = [context.principal?.id ?? null, entry.key]
+  if (given !== undefined) {
+    if (typeof given !== 'string' || given === '' || given.length > maxKeyLength) throw new Refusal('MalformedParams')
+    return { flow: digest('key', ...scope, given) }
+  }
+  if (flow !== undefined) return { flow: flow.id }
+  if (context.requestKey === undefined || entry.value.config.annotations?.readOnlyHint) return undefined
+  const flowId = digest('request', ...scope, context.requestKey, call.params.arguments ?? null)
+  return { flow: flowId, arguments: '', keepMs: keepRequestIdsMs }
+}
+
+type Answer = CallToolResult | InputRequiredResult
+
+/**
+ * Claims the call, runs it if that falls to us, and records what it came to; otherwise tells what is known.
+ * @throws Refusal `DuplicateInFlight`, `KeyConflict`, `OutcomeUnknown`, `IdempotencyUnavailable`, `StoreFull`
+ */
+export async function once(
+  key: OnceKey,
+  flow: Flow,
+  entry: ToolEntry,
+  run: Run,
+  go: (again: boolean) => Promise<Answer>,
+): Promise<Answer> {
+  const { core, call, context } = run
+  const claimed = await core.claims.claim({
+    id: key.flow,
+    attempt: {
+      arguments: key.arguments ?? digest(call.params.arguments ?? null),
+      round: flow.round,
+      answers: flow.round === 0 ? '' : digest(flow.answers),
+      rerun: entry.value.config.rerun === 'safe',
+    },
+    ...(key.keepMs !== undefined && { keepMs: key.keepMs }),
+  })
+  if ('kind' in claimed) {
+    switch (claimed.kind) {
+      case 'replay':
+        return replayed(claimed.outcome)
+      case 'busy':
+        throw new Refusal('DuplicateInFlight')
+      case 'conflict':
+        throw new Refusal('KeyConflict')
+      case 'unknown':
+        throw new Refusal('OutcomeUnknown', { data: { since: new Date(claimed.since).toISOString() }, ran: 'unknown' })
+    }
+  }
+  // Whoever comes again with the key is told what became of the call, so it goes on without its caller.
+  context.detach()
+  return recorded(claimed, entry, run, go)
+}
+
+async function recorded(held: Held, entry: ToolEntry, { context }: Run, go: (again: boolean) => Promise<Answer>): Promise<Answer> {
+  try {
+    const answer = await go(held.again)
+    const outcome = { result: asJson(answer) }
+    const written = held.settle({ kind: answer.resultType === 'input_required' ? 'suspend' : 'complete', outcome })
+    // The next round may come to another replica, so it must find this one's record.
+    if (answer.resultType === 'input_required') await written
+    return answer
+  } catch (thrown) {
+    if (context.signal.aborted && !isRefusal(thrown)) {
+      await held.settle({ kind: entry.value.config.rerun === 'safe' ? 'release' : 'lose' })
+    } else {
+      void held.settle({ kind: 'complete', outcome: { refusal: refusalOf(thrown) } })
+    }
+    throw thrown
+  }
+}
+
+/** The result as it can be kept. @throws Refusal `Unserializable` */
+function asJson(answer: Answer): Json {
+  try {
+    return JSON.parse(JSON.stringify(answer)) as Json
+  } catch (cause) {
+    throw new Refusal('Unserializable', { cause })
+  }
+}
+
+function refusalOf(thrown: unknown): Extract<Outcome, { readonly refusal: unknown }>['refusal'] {
+  if (!isRefusal(thrown)) return { kind: 'InternalError' }
+  const { kind, data, words } = thrown
+  return { kind, ...(data && { data }), ...(words !== undefined && { message: words }) }
+}
+
+function replayed(outcome: Outcome): Answer {
+  if ('refusal' in outcome) {
+    const { kind, data, message } = outcome.refusal
+    // Recorded by `refusalOf`, so the kind is one and data is an object.
+    throw new Refusal(kind as RefusalKind, {
+      ...(data !== undefined && { data: data as JsonObject }),
+      ...(message !== undefined && { message }),
+      ran: 'yes',
+    })
+  }
+  const result = outcome.result as Answer & JsonObject
+  return { ...result, _meta: { ...result._meta, [replayedKey]: true } }
+}
