@@ -125,6 +125,15 @@ export function outageContract(name: string, remote: Remote, missing?: string): 
   })
 }
 
+/** Publishes, and waits until the same store has heard it. */
+export async function hearsItself(store: Store): Promise<void> {
+  const heard: string[] = []
+  const stop = await store.subscribe('itself', (message) => heard.push(message))
+  await store.publish('itself', 'a')
+  await until(() => heard.length === 1)
+  await stop()
+}
+
 async function everythingRejects(store: Store, key: string): Promise<void> {
   await Promise.all([
     rejectsInTime(store.get(key)),

@@ -6,7 +6,7 @@ import { migratePostgres } from '../../src/store/postgres-migrate.ts'
 import { postgres } from '../../src/store/postgres.ts'
 import { postgresMissing, startPostgres } from '../../tools/postgres-server.ts'
 import type { TestServer } from '../../tools/server-process.ts'
-import { outageContract } from './outages.ts'
+import { hearsItself, outageContract } from './outages.ts'
 
 const missing = postgresMissing()
 let server: TestServer | undefined
@@ -46,10 +46,7 @@ test('a pool can be handed in, and stays open', { skip: missing }, async () => {
   const pool = new pg.Pool({ connectionString: url(), max: 3 })
   const store = postgres({ pool, migrate: true })
   assert.notEqual(await store.put('handed', 'in'), undefined)
-  const heard = new Promise(
-    (resolve) => void store.subscribe('handed', resolve).then(() => store.publish('handed', 'a')),
-  )
-  assert.equal(await heard, 'a')
+  await hearsItself(store)
   await store.close()
   assert.equal((await pool.query('SELECT 1 AS one')).rows[0]?.one, 1)
   await pool.end()

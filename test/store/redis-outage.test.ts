@@ -6,7 +6,7 @@ import { isStoreUnavailable } from '../../src/model/store-unavailable.ts'
 import { redis } from '../../src/store/redis.ts'
 import { redisMissing, startRedis } from '../../tools/redis-server.ts'
 import type { TestServer } from '../../tools/server-process.ts'
-import { outageContract } from './outages.ts'
+import { hearsItself, outageContract } from './outages.ts'
 
 const missing = redisMissing()
 let server: TestServer | undefined
@@ -51,10 +51,7 @@ test('clients of either package can be handed in, and stay as they are', { skip:
   for (const client of [io, node]) {
     const store = redis(client)
     assert.notEqual(await store.put('handed', 'in'), undefined)
-    const heard = new Promise(
-      (resolve) => void store.subscribe('handed', resolve).then(() => store.publish('handed', 'a')),
-    )
-    assert.equal(await heard, 'a')
+    await hearsItself(store)
     await store.close()
   }
   assert.equal(io.status, 'wait')
@@ -106,8 +103,7 @@ test('in a cluster, each script keeps to one slot', { skip: missing }, async () 
     assert.equal((await store.read(key, 0)).entries.length, 1)
     assert.equal(await store.delete(key), true)
   }
-  const heard = new Promise((resolve) => void store.subscribe('c', resolve).then(() => store.publish('c', 'a')))
-  assert.equal(await heard, 'a')
+  await hearsItself(store)
   await store.close()
   await alone.stop()
 })
