@@ -30,12 +30,19 @@ const isMapOf =
   (value: Json): boolean =>
     isObject(value) && Object.values(value).every((member) => member !== undefined && is(member))
 
+/** Any JSON. */
 export const any: Field = {}
+/** A field that only marks its object. */
 export const mark: Field = { mark: true }
+/** A string. */
 export const text: Field = { is: isText }
+/** A number. */
 export const number: Field = { is: isNumber }
+/** An object. */
 export const object: Field = { is: isObject }
+/** An object whose members are strings. */
 export const textMap: Field = { is: isMapOf(isText) }
+/** An object whose members are objects. */
 export const objectMap: Field = { is: isMapOf(isObject) }
 
 /** A value made of one `noun`, or of whatever kind of the union it is. */

@@ -1,6 +1,7 @@
 import type { Clock } from '../model/ports.ts'
 import type { LogEntry, Store } from '../model/store.ts'
 
+/** Where events are kept, how many, and how long. */
 export interface EventLogOptions {
   readonly store: Store
   readonly clock: Clock
@@ -12,6 +13,7 @@ export interface EventLogOptions {
   readonly onLost: (error: unknown) => void
 }
 
+/** One event as it was kept. */
 export interface LoggedEvent {
   readonly sequence: number
   readonly text: string
@@ -19,6 +21,7 @@ export interface LoggedEvent {
   readonly final: boolean
 }
 
+/** The events after the one asked for, oldest first. */
 export interface EventPage {
   readonly events: readonly LoggedEvent[]
   /** Whether events after the one asked for are gone already. */

@@ -29,6 +29,7 @@ export interface Flow {
   readonly own: Json | undefined
 }
 
+/** What flows are sealed, kept and timed with. */
 export interface FlowPorts {
   readonly seal: Seal
   readonly store: Store

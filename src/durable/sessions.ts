@@ -21,6 +21,7 @@ export interface SessionTicket {
 /** What is told when a session is opened; the rest of its ticket is the book's own. */
 export type SessionOpening = Omit<SessionTicket, 'key' | 'issuedAt'>
 
+/** A session that was found. */
 export interface SessionEntry<Live> {
   readonly ticket: SessionTicket
   /** What the process keeps of the session: it may be made anew from the ticket at any time. */
@@ -39,6 +40,7 @@ export interface SessionBook<Live> {
   live(): Iterable<Live>
 }
 
+/** What a session book is made of. */
 export interface SessionBookOptions<Live> {
   /** Seals the ids. Without it they are random, and a session lives no longer than what the process keeps of it. */
   readonly seal: Seal | undefined

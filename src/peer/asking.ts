@@ -6,6 +6,7 @@ import { Refusal } from '../model/refusal.ts'
 import { notificationText, requestText } from '../wire/envelope.ts'
 import type { PeerOptions, SendAsk, Session } from './peer.ts'
 
+/** What surrounds a live ask. */
 export interface Asking {
   readonly codec: Codec
   readonly session: Session

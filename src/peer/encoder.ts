@@ -33,6 +33,7 @@ interface Written {
 /** From about this many characters on, bytes are sent for less than a text, for all that they take a write of their own. */
 const longText = 32 * 1024
 
+/** Makes the encoder of one peer. */
 export function createEncoder(options: PeerOptions): Encoder {
   /** Frozen results are the same each time, so they are written once per revision. */
   const written = new WeakMap<object, Map<Codec, Written>>()

@@ -19,6 +19,7 @@ export interface MethodConfig<P> {
   readonly extension?: string
 }
 
+/** Answers a method of its own with a result object. */
 export type MethodHandler<P> = (
   params: [P] extends [AnySchema] ? InferInput<P> : JsonObject,
   ctx: Context,

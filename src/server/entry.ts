@@ -16,6 +16,7 @@ interface Shelved {
   readonly scopes: readonly string[] | undefined
 }
 
+/** A tool made ready: what is listed, and the compiled checks of what goes in and out. */
 export interface ToolEntry extends Shelved {
   readonly value: ToolValue
   readonly listing: Tool
@@ -24,17 +25,20 @@ export interface ToolEntry extends Shelved {
   readonly headers: HeaderPlan | undefined
 }
 
+/** A resource made ready. */
 export interface ResourceEntry extends Shelved {
   readonly value: ResourceValue
   readonly listing: Resource
 }
 
+/** A template made ready, its URI template parsed. */
 export interface TemplateEntry extends Shelved {
   readonly value: TemplateValue
   readonly listing: ResourceTemplate
   readonly template: UriTemplate
 }
 
+/** A prompt made ready. */
 export interface PromptEntry extends Shelved {
   readonly value: PromptValue
   readonly listing: Prompt
@@ -69,6 +73,7 @@ function plannedHeaders(document: JsonObject): HeaderPlan | undefined {
   return planned.plan
 }
 
+/** Makes a resource ready. @throws if its URI is none */
 export function resourceEntry(value: ResourceValue): ResourceEntry {
   return named('resource', value.uri, () => {
     if (!URL.canParse(value.uri)) throw new Error('its URI is none')
@@ -87,6 +92,7 @@ export function templateEntry(value: TemplateValue): TemplateEntry {
   })
 }
 
+/** Makes a prompt ready. @throws if its name is empty */
 export function promptEntry(value: PromptValue): PromptEntry {
   return named('prompt', value.name, () => {
     if (value.name === '') throw new Error('a name cannot be empty')

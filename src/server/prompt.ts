@@ -4,6 +4,7 @@ import type { Completer } from './resource.ts'
 import type { InputRequired } from './result.ts'
 import type { Presentation, Visible } from './tool.ts'
 
+/** What is said of one argument. */
 export interface PromptArgumentConfig {
   readonly title?: string
   readonly description?: string
@@ -11,8 +12,10 @@ export interface PromptArgumentConfig {
   readonly complete?: Completer
 }
 
+/** The arguments of a prompt, by name, in the order in which they are listed. */
 export type PromptArguments = Readonly<Record<string, PromptArgumentConfig>>
 
+/** What is said of a prompt. */
 export interface PromptConfig<A extends PromptArguments> extends Presentation, Visible {
   readonly arguments?: A
 }
@@ -29,6 +32,7 @@ export type Prompted =
   | { readonly description?: string; readonly messages: readonly PromptMessage[] }
   | InputRequired
 
+/** A prompt as a value: add it to any number of servers. */
 export interface PromptValue {
   readonly kind: 'prompt'
   readonly name: string

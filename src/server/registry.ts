@@ -26,6 +26,8 @@ type Entry = Snapshot[ListKind]['ordered'][number]
 type Compiled = { [K in ListKind]: { readonly list: K; readonly entry: Snapshot[K]['ordered'][number] } }[ListKind]
 
 const emptyShelf = { byKey: new Map<string, never>(), ordered: [], scoped: false, places: new Map<string, never>(), last: 0 }
+
+/** A registry with nothing in it. */
 export const emptySnapshot: Snapshot = {
   tools: emptyShelf,
   resources: emptyShelf,

@@ -7,6 +7,7 @@ import type { Presentation, Visible } from './tool.ts'
 /** What a reader may return: text, bytes, or whole contents. */
 export type Readable = string | Uint8Array | ResourceContents | readonly ResourceContents[] | InputRequired
 
+/** What is said of a resource. */
 export interface ResourceConfig extends Presentation, Visible {
   readonly name: string
   readonly mimeType?: string
@@ -17,6 +18,7 @@ export interface ResourceConfig extends Presentation, Visible {
   readonly cache?: CacheHints
 }
 
+/** Reads a resource. */
 export type Reader = (uri: string, ctx: Context) => Promise<Readable> | Readable
 
 /** Completes one argument: the values that fit what was typed so far. At most 100 are sent. */
@@ -26,6 +28,7 @@ export type Completer = (
   ctx: Context,
 ) => Promise<readonly string[]> | readonly string[]
 
+/** What is said of a family of resources. */
 export interface TemplateConfig extends ResourceConfig {
   /** Completers, by variable. */
   readonly complete?: Readonly<Record<string, Completer>>
@@ -34,8 +37,10 @@ export interface TemplateConfig extends ResourceConfig {
 /** The variables of the template, by name; an exploded one as a list. */
 export type Variables = Readonly<Record<string, string | readonly string[]>>
 
+/** Reads a resource of a family. */
 export type TemplateReader = (variables: Variables, ctx: Context, uri: string) => Promise<Readable> | Readable
 
+/** A resource as a value: add it to any number of servers. */
 export interface ResourceValue {
   readonly kind: 'resource'
   readonly uri: string
@@ -43,6 +48,7 @@ export interface ResourceValue {
   readonly reader: Reader | undefined
 }
 
+/** A template as a value: add it to any number of servers. */
 export interface TemplateValue {
   readonly kind: 'template'
   readonly uriTemplate: string

@@ -26,6 +26,7 @@ export type Primitive = ToolValue | ResourceValue | TemplateValue | PromptValue
 /** The kinds of list that a server has. */
 export type ListKind = 'tools' | 'resources' | 'resourceTemplates' | 'prompts'
 
+/** Who a server is, what it offers, and how it behaves. */
 export interface ServerOptions extends Implementation {
   /** What a model should know to use this server well. */
   readonly instructions?: string

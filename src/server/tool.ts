@@ -20,6 +20,7 @@ export interface Visible {
   readonly scopes?: readonly string[]
 }
 
+/** What is said of a tool. */
 export interface ToolConfig<I, O> extends Presentation, Visible {
   /** What the tool takes. Left out: no arguments. */
   readonly input?: I
@@ -43,6 +44,7 @@ export type ToolReturn<O> =
   | InputRequired
   | ([O] extends [AnySchema] ? InferOutput<O> : string | ContentBlock | readonly ContentBlock[] | void)
 
+/** Runs a tool, with arguments that passed its schema. */
 export type ToolHandler<I, O> = (
   args: [I] extends [AnySchema] ? InferInput<I> : JsonObject,
   ctx: Context,

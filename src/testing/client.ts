@@ -21,6 +21,7 @@ export interface Heard {
 /** Answers one question of the server: the result, or `undefined` for an error. */
 export type AnswerAsk = (method: string, params: JsonObject, key: string | undefined) => JsonObject | undefined
 
+/** How the client of a test speaks. */
 export interface TestClientOptions extends ConnectOptions {
   /** The revision to speak. Default: the newest. */
   readonly revision?: string

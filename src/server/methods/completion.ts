@@ -10,6 +10,7 @@ import { failed } from './resources.ts'
 /** At most this many values are sent (specification, completion). */
 const maxValues = 100
 
+/** `completion/complete`: asks the completer of the argument; none completes to nothing. */
 export const complete: Method<'completion/complete'> = async (params, context, core, call) => {
   const completer = completerOf(params, context.principal, core)
   if (!completer) return { completion: { values: [], total: 0, hasMore: false } }

@@ -9,9 +9,11 @@ import { openRound, runHandler } from '../run.ts'
 import { findVisible } from '../visibility.ts'
 import { failed } from './resources.ts'
 
+/** `prompts/list`: the prompts that the caller sees. */
 export const listPrompts: Method<'prompts/list'> = async (params, context, core) =>
   listPage('prompts', params.cursor, context.principal, core)
 
+/** `prompts/get`: what the getter makes of the arguments. */
 export const getPrompt: Method<'prompts/get'> = async (params, context, core, call) => {
   const entry = findVisible(core.snapshot().prompts, params.name, context.principal, core.ports.logger)
   if (!entry) throw new Refusal('UnknownPrompt')

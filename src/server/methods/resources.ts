@@ -12,9 +12,11 @@ import { openRound, runHandler } from '../run.ts'
 import { findVisible, isVisible } from '../visibility.ts'
 import { messageOf } from './tools.ts'
 
+/** `resources/list`: the resources that the caller sees. */
 export const listResources: Method<'resources/list'> = async (params, context, core) =>
   listPage('resources', params.cursor, context.principal, core)
 
+/** `resources/templates/list`: the templates that the caller sees. */
 export const listResourceTemplates: Method<'resources/templates/list'> = async (params, context, core) =>
   listPage('resourceTemplates', params.cursor, context.principal, core)
 
@@ -45,6 +47,7 @@ function find(uri: string, principal: Principal | undefined, core: Core): Found 
   return { config, read: reader && ((ctx) => reader(variables, ctx, uri)) }
 }
 
+/** `resources/read`: from the resource of this URI, else from the first visible template that fits. */
 export const readResource: Method<'resources/read'> = async (params, context, core, call) => {
   const { uri } = params
   const found = find(uri, context.principal, core)
@@ -82,12 +85,14 @@ function hintsOf(hints: CacheHints | undefined): CacheHints {
   return { ttlMs: hints?.ttlMs ?? 0, cacheScope: hints?.cacheScope ?? 'private' }
 }
 
+/** `resources/subscribe`: only to what the caller could read. */
 export const subscribeResource: Method<'resources/subscribe'> = async (params, context, core) => {
   if (!find(params.uri, context.principal, core)) throw new Refusal('UnknownResource', { data: { uri: params.uri } })
   context.session?.subscribe(params.uri)
   return {}
 }
 
+/** `resources/unsubscribe`: also from what was never subscribed to. */
 export const unsubscribeResource: Method<'resources/unsubscribe'> = async (params, context) => {
   context.session?.unsubscribe(params.uri)
   return {}

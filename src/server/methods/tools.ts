@@ -14,6 +14,7 @@ import { needFeatures } from '../run-context.ts'
 import { openRound, runHandler, type Run } from '../run.ts'
 import { findVisible } from '../visibility.ts'
 
+/** `tools/list`: the tools that the caller sees. */
 export const listTools: Method<'tools/list'> = async (params, context, core) =>
   listPage('tools', params.cursor, context.principal, core)
 

@@ -7,6 +7,7 @@ export type CountBy = (context: CallContext) => string
 
 const byPrincipal: CountBy = (context) => (context.principal ? `id ${context.principal.id}` : 'anonymous')
 
+/** How much may run at once. */
 export interface ConcurrencyOptions {
   /** Operations of one caller that may run at once. */
   readonly max: number
@@ -37,6 +38,7 @@ export function concurrency({ max, by = byPrincipal }: ConcurrencyOptions): Midd
   }
 }
 
+/** How much may be started in a time. */
 export interface RateOptions {
   /** Operations that one caller may start per minute, evenly spread. */
   readonly perMinute: number

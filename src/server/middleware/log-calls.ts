@@ -5,6 +5,7 @@ import type { Logger } from '../../model/ports.ts'
 import type { Middleware } from '../middleware.ts'
 import { quoted } from '../visibility.ts'
 
+/** Where calls are logged. */
 export interface LogCallsOptions {
   readonly logger: Logger
   /** Milliseconds since the epoch. */

@@ -2,6 +2,7 @@ import type { CallToolResult, InputRequiredResult } from '../../model/call.ts'
 import type { ContentBlock } from '../../model/content.ts'
 import type { Middleware } from '../middleware.ts'
 
+/** How large results may be. */
 export interface ResultCapOptions {
   /** UTF-8 bytes that the content of a tool's result may take. Default 256 KiB. */
   readonly maxBytes?: number

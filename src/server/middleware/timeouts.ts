@@ -3,6 +3,7 @@ import type { CallContext } from '../../model/served.ts'
 import type { Middleware } from '../middleware.ts'
 import { withSignal } from './with-signal.ts'
 
+/** How long operations may take. */
 export interface TimeoutOptions {
   /** Milliseconds that a call, read or get may take. Default 60,000. */
   readonly ms?: number

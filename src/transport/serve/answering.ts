@@ -4,7 +4,10 @@ import { sseComment, sseEvent } from '../../wire/sse.ts'
 import type { EventStream } from './event-stream.ts'
 import type { HttpReply } from './http-types.ts'
 
+/** Headers of an answer as JSON, names and values in turn. */
 export const jsonHeaders: readonly string[] = ['content-type', 'application/json']
+
+/** Headers of a stream, names and values in turn; proxies are told to pass events on at once. */
 export const sseHeaders: readonly string[] = [
   'content-type',
   'text/event-stream',
@@ -22,6 +25,7 @@ export interface StreamOpener {
   open(reply: HttpReply, retryMs?: number): EventStream
 }
 
+/** What surrounds the answer to one POST. */
 export interface AnsweringOptions {
   readonly reply: HttpReply
   readonly accepted: Accepted

@@ -3,6 +3,7 @@ import type { EventLogOptions, EventPage, LoggedEvent } from '../../durable/even
 import { sseComment, sseEvent } from '../../wire/sse.ts'
 import type { HttpReply } from './http-types.ts'
 
+/** How the events of a stream are kept and told. */
 export interface EventStreamOptions extends EventLogOptions {
   /** Milliseconds after which a client is to come back. */
   readonly retryMs: number

@@ -6,6 +6,7 @@ import { defaultCaps } from '../../wire/caps.ts'
 import type { Caps } from '../../wire/caps.ts'
 import { createConnection } from './connection.ts'
 
+/** How a link within the process is served. */
 export interface MemoryOptions {
   /** On whose behalf everything is asked. */
   readonly principal?: Principal

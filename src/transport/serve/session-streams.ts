@@ -24,6 +24,7 @@ export interface SessionStreams {
   close(): void
 }
 
+/** What a session's streams are made of. */
 export interface SessionStreamsOptions extends HttpOptions {
   readonly clock: Clock
   readonly random: Random

@@ -8,6 +8,7 @@ import type { Caps } from '../../wire/caps.ts'
 import { serveLines } from './line-server.ts'
 import { seizeStdout } from './stdout.ts'
 
+/** What is read and written, and how patiently. */
 export interface StdioOptions {
   /** Where messages come from; `process.stdin` by default. */
   readonly stdin?: Readable
@@ -23,6 +24,7 @@ export interface StdioOptions {
   readonly signals?: boolean
 }
 
+/** Standard input and output being served. Disposing of it closes it. */
 export interface StdioServer extends AsyncDisposable {
   /** Resolves when everything is answered or given up, after the end of input, a signal or {@link StdioServer.close}. */
   readonly closed: Promise<void>
