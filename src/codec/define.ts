@@ -152,8 +152,11 @@ function applyFields<Value>(
   tables: Table<Table<Value>>,
   { gains = {}, drops = {} }: FieldChange<Value> = {},
 ): Table<Table<Value>> {
-  const names = new Set([...Object.keys(tables), ...Object.keys(gains), ...Object.keys(drops)])
-  return Object.fromEntries(
-    [...names].map((name) => [name, apply(tables[name] ?? {}, { gains: gains[name] ?? {}, drops: drops[name] ?? [] })]),
-  )
+  // Most tables stay as they are; this runs whenever the package is loaded.
+  const names = new Set([...Object.keys(gains), ...Object.keys(drops)])
+  const changed = [...names].map((name): [string, Table<Value>] => [
+    name,
+    apply(tables[name] ?? {}, { gains: gains[name] ?? {}, drops: drops[name] ?? [] }),
+  ])
+  return { ...tables, ...Object.fromEntries(changed) }
 }
