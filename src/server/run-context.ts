@@ -25,7 +25,7 @@ export class RunContext implements Context {
   readonly #responses: Readonly<Record<string, AskAnswer>> | undefined
   #progress = -Infinity
 
-  constructor(core: Core, call: Call, context: CallContext, round: Round, responses = (call.params as Retry).inputResponses) {
+  constructor(core: Core, call: Call, context: CallContext, round: Round, responses: Retry['inputResponses'] = (call.params as Retry).inputResponses) {
     this.#core = core
     this.#call = call
     this.#context = context
@@ -142,7 +142,7 @@ export class RunContext implements Context {
     return free(this.#round.step(key, (stepKey) => effect({ key: stepKey, signal: this.signal })) as Promise<T>)
   }
 
-  disconnect(retryMs = defaultRetryMs): void {
+  disconnect(retryMs: number = defaultRetryMs): void {
     this.#context.disconnect(retryMs)
   }
 
