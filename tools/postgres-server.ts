@@ -1,8 +1,8 @@
 // Defends: tests speak to a real PostgreSQL.
 import { execFileSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
-import { connect } from 'node:net'
 import { join } from 'node:path'
+import pg from 'pg'
 import { findBinary, freePort, startServer, temporaryFolder, type TestServer } from './server-process.ts'
 
 /** Why there is no PostgreSQL to start, or undefined. */
@@ -24,8 +24,9 @@ export async function startPostgres(): Promise<TestServer> {
   const initdb = binary('initdb') ?? 'initdb'
   const options = ['-D', folder, '-U', 'postgres', '--auth', 'trust', '--no-sync', '-E', 'UTF8', '--locale', 'C']
   execFileSync(initdb, options, { ...user, cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] })
+  const url = `postgres://postgres@127.0.0.1:${port}/postgres`
   return startServer({
-    url: `postgres://postgres@127.0.0.1:${port}/postgres`,
+    url,
     command: binary('postgres') ?? 'postgres',
     args: [
       ...['-D', folder, '-p', String(port), '-h', '127.0.0.1', '-k', folder],
@@ -34,7 +35,7 @@ export async function startPostgres(): Promise<TestServer> {
     folder,
     crash: 'SIGQUIT',
     user,
-    answers: () => answers(port),
+    answers: () => answers(url),
   })
 }
 
@@ -67,16 +68,10 @@ function unprivileged(): { readonly uid: number; readonly gid: number } | 'none'
   return 'none'
 }
 
-/** Asks for TLS, which any PostgreSQL that takes connections answers with one letter. */
-function answers(port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const socket = connect(port, '127.0.0.1', () => socket.write(Buffer.from([0, 0, 0, 8, 4, 210, 22, 47])))
-    socket.setTimeout(2000, () => socket.destroy(new Error('no answer')))
-    socket.on('error', reject)
-    socket.on('close', () => reject(new Error('closed')))
-    socket.on('data', () => {
-      resolve()
-      socket.destroy()
-    })
-  })
+/** It may take connections before it has recovered, and only refuse them. */
+async function answers(connectionString: string): Promise<void> {
+  const client = new pg.Client({ connectionString, connectionTimeoutMillis: 2000 })
+  client.on('error', () => {})
+  await client.connect()
+  await client.end()
 }

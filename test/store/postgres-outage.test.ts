@@ -1,34 +1,31 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import pg from 'pg'
 import { isStoreUnavailable } from '../../src/model/store-unavailable.ts'
 import { migratePostgres } from '../../src/store/postgres-migrate.ts'
 import { postgres } from '../../src/store/postgres.ts'
 import { postgresMissing, startPostgres } from '../../tools/postgres-server.ts'
-import type { TestServer } from '../../tools/server-process.ts'
 import { hearsItself, outageContract } from './outages.ts'
+import { addressOf, byPort, reachPostgres } from './servers.ts'
 
-const missing = postgresMissing()
-let server: TestServer | undefined
-const url = (): string => server?.url ?? ''
-before(async () => {
-  if (missing === undefined) server = await startPostgres()
-})
-after(() => server?.stop())
+const { url, missing } = reachPostgres()
+const noBinary = postgresMissing()
+const schema = (name: string): string => `${name}_${process.pid}`
 
 const remote = {
-  target: () => ({ host: '127.0.0.1', port: Number(new URL(url()).port) }),
+  target: () => addressOf(url(), 5432),
   open: (port: number, timeoutMs: number) =>
-    postgres({ connectionString: `postgres://postgres@127.0.0.1:${port}/postgres`, migrate: true, timeoutMs }),
+    postgres({ connectionString: byPort(url(), port), schema: schema('outage'), migrate: true, timeoutMs }),
 }
 outageContract('postgres', remote, missing)
 
-test('what was put is there after a crash of the server', { skip: missing }, async () => {
-  const store = postgres({ connectionString: url(), migrate: true })
+test('what was put is there after a crash of the server', { skip: noBinary }, async () => {
+  const server = await startPostgres()
+  const store = postgres({ connectionString: server.url, migrate: true })
   const version = await store.put('crash', 'kept')
-  await server?.kill()
+  await server.kill()
   await assert.rejects(store.get('crash'), isStoreUnavailable)
-  await server?.restart()
+  await server.restart()
   for (;;) {
     if (
       await store.get('recovered').then(
@@ -40,11 +37,12 @@ test('what was put is there after a crash of the server', { skip: missing }, asy
   }
   assert.deepEqual(await store.get('crash'), { value: 'kept', version })
   await store.close()
+  await server.stop()
 })
 
 test('a pool can be handed in, and stays open', { skip: missing }, async () => {
   const pool = new pg.Pool({ connectionString: url(), max: 3 })
-  const store = postgres({ pool, migrate: true })
+  const store = postgres({ pool, schema: schema('handed'), migrate: true })
   assert.notEqual(await store.put('handed', 'in'), undefined)
   await hearsItself(store)
   await store.close()
@@ -53,24 +51,24 @@ test('a pool can be handed in, and stays open', { skip: missing }, async () => {
 })
 
 test('without its tables a store says what to do', { skip: missing }, async () => {
-  const store = postgres({ connectionString: url(), schema: 'absent' })
+  const store = postgres({ connectionString: url(), schema: schema('absent') })
   await assert.rejects(store.get('a'), (error) => isStoreUnavailable(error) && /dragoman migrate/.test(error.message))
-  assert.deepEqual(await migratePostgres({ connectionString: url(), schema: 'absent' }), { from: 0, to: 1 })
+  assert.deepEqual(await migratePostgres({ connectionString: url(), schema: schema('absent') }), { from: 0, to: 1 })
   assert.equal(await store.get('a'), undefined)
-  assert.deepEqual(await migratePostgres({ connectionString: url(), schema: 'absent' }), { from: 1, to: 1 })
+  assert.deepEqual(await migratePostgres({ connectionString: url(), schema: schema('absent') }), { from: 1, to: 1 })
   await store.close()
 })
 
 test('many may migrate at once', { skip: missing }, async () => {
   const migrated = await Promise.all(
-    Array.from({ length: 6 }, () => migratePostgres({ connectionString: url(), schema: 'raced' })),
+    Array.from({ length: 6 }, () => migratePostgres({ connectionString: url(), schema: schema('raced') })),
   )
   assert.deepEqual(migrated.map(({ from }) => from).toSorted(), [0, 1, 1, 1, 1, 1])
 })
 
 test('schemas keep apart, and messages of any length come in their order', { skip: missing }, async () => {
-  const one = postgres({ connectionString: url(), schema: 'one', migrate: true })
-  const two = postgres({ connectionString: url(), schema: 'two', migrate: true })
+  const one = postgres({ connectionString: url(), schema: schema('one'), migrate: true })
+  const two = postgres({ connectionString: url(), schema: schema('two'), migrate: true })
   await one.put('a', 'one')
   assert.equal(await two.get('a'), undefined)
   const heard: string[] = []
@@ -88,13 +86,13 @@ test('schemas keep apart, and messages of any length come in their order', { ski
 
 test('what has expired is deleted in time', { skip: missing }, async () => {
   const pool = new pg.Pool({ connectionString: url(), max: 4 })
-  const store = postgres({ pool, schema: 'swept', migrate: true })
+  const store = postgres({ pool, schema: schema('swept'), migrate: true })
   const expiresAt = Date.now() + 20
   for (let at = 0; at < 50; at++) await store.put(`old${at}`, 'x', { expiresAt })
   for (let at = 0; at < 3; at++) await store.append(`old${at}`, 'x', { maxEntries: 2, expiresAt })
   for (let at = 0; at < 400; at++) await store.put('new', 'x')
   const left = async (table: string): Promise<number> =>
-    Number((await pool.query(`SELECT count(*) AS n FROM swept.${table}`)).rows[0]?.n)
+    Number((await pool.query(`SELECT count(*) AS n FROM ${schema('swept')}.${table}`)).rows[0]?.n)
   for (const last = Date.now() + 5000; (await left('kept')) > 1 && Date.now() < last;);
   assert.deepEqual([await left('kept'), await left('log'), await left('log_entry')], [1, 0, 0])
   await store.close()

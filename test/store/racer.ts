@@ -5,7 +5,7 @@ import type { Store } from '../../src/model/store.ts'
 /** A store that another process can open too. */
 export type StoreSpec =
   | { readonly kind: 'sqlite'; readonly path: string }
-  | { readonly kind: 'redis'; readonly url: string; readonly driver: 'ioredis' | 'redis' }
+  | { readonly kind: 'redis'; readonly url: string; readonly driver: 'ioredis' | 'redis'; readonly prefix: string }
   | { readonly kind: 'postgres'; readonly connectionString: string; readonly schema: string }
 
 /** What a racer is told. */

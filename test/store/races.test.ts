@@ -1,36 +1,22 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, before } from 'node:test'
-import { postgresMissing, startPostgres } from '../../tools/postgres-server.ts'
-import { redisMissing, startRedis } from '../../tools/redis-server.ts'
-import type { TestServer } from '../../tools/server-process.ts'
+import { after } from 'node:test'
 import { raceContract } from './races.ts'
+import { reachPostgres, reachRedis } from './servers.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'dragoman-races-'))
-let redisServer: TestServer | undefined
-let postgresServer: TestServer | undefined
-before(async () => {
-  if (redisMissing() === undefined) redisServer = await startRedis()
-  if (postgresMissing() === undefined) postgresServer = await startPostgres()
-})
-after(async () => {
-  await redisServer?.stop()
-  await postgresServer?.stop()
-  rmSync(folder, { recursive: true })
-})
+after(() => rmSync(folder, { recursive: true }))
+const redis = reachRedis()
+const postgres = reachPostgres()
 
 raceContract('sqlite', () => ({ kind: 'sqlite', path: join(folder, 'race.db') }))
-for (const [database, driver] of ['ioredis', 'redis'].entries()) {
-  const url = (): string => `${redisServer?.url ?? ''}/${database}`
-  raceContract(
-    `redis by ${driver}`,
-    () => ({ kind: 'redis', url: url(), driver: driver === 'redis' ? 'redis' : 'ioredis' }),
-    redisMissing(),
-  )
+for (const driver of ['ioredis', 'redis'] as const) {
+  const prefix = `race:${process.pid}:${driver}:`
+  raceContract(`redis by ${driver}`, () => ({ kind: 'redis', url: redis.url(), driver, prefix }), redis.missing)
 }
 raceContract(
   'postgres',
-  () => ({ kind: 'postgres', connectionString: postgresServer?.url ?? '', schema: 'race' }),
-  postgresMissing(),
+  () => ({ kind: 'postgres', connectionString: postgres.url(), schema: `race_${process.pid}` }),
+  postgres.missing,
 )

@@ -1,36 +1,32 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { Cluster, Redis } from 'ioredis'
 import { createClient } from 'redis'
 import { isStoreUnavailable } from '../../src/model/store-unavailable.ts'
 import { redis } from '../../src/store/redis.ts'
 import { redisMissing, startRedis } from '../../tools/redis-server.ts'
-import type { TestServer } from '../../tools/server-process.ts'
 import { hearsItself, outageContract } from './outages.ts'
+import { addressOf, byPort, reachRedis } from './servers.ts'
 
-const missing = redisMissing()
-let server: TestServer | undefined
-before(async () => {
-  if (missing === undefined) server = await startRedis()
-})
-after(() => server?.stop())
-const url = (): string => server?.url ?? ''
+const { url, missing } = reachRedis()
+const noBinary = redisMissing()
 
 for (const driver of ['ioredis', 'redis'] as const) {
   const remote = {
-    target: () => ({ host: '127.0.0.1', port: Number(new URL(url()).port) }),
-    open: (port: number, timeoutMs: number) => redis({ url: `redis://127.0.0.1:${port}`, driver, timeoutMs }),
+    target: () => addressOf(url(), 6379),
+    open: (port: number, timeoutMs: number) => redis({ url: byPort(url(), port), driver, timeoutMs }),
   }
   outageContract(`redis by ${driver}`, remote, missing)
 }
 
-test('what was put is there after a crash of the server, and scripts are sent again', { skip: missing }, async () => {
-  const store = redis({ url: url() })
+test('what was put is there after a crash of the server, and scripts are sent again', { skip: noBinary }, async () => {
+  const server = await startRedis()
+  const store = redis({ url: server.url })
   const version = await store.put('crash', 'kept')
   await store.append('crash', 'kept', { maxEntries: 5, expiresAt: Date.now() + 60_000 })
-  await server?.kill()
+  await server.kill()
   await assert.rejects(store.get('crash'), isStoreUnavailable)
-  await server?.restart()
+  await server.restart()
   for (;;) {
     if (
       await store.get('recovered').then(
@@ -43,6 +39,7 @@ test('what was put is there after a crash of the server, and scripts are sent ag
   assert.deepEqual(await store.get('crash'), { value: 'kept', version })
   assert.equal(await store.append('crash', 'next', { maxEntries: 5, expiresAt: Date.now() + 60_000 }), 2)
   await store.close()
+  await server.stop()
 })
 
 test('clients of either package can be handed in, and stay as they are', { skip: missing }, async () => {
@@ -58,9 +55,10 @@ test('clients of either package can be handed in, and stay as they are', { skip:
   assert.equal(node.isOpen, false)
 })
 
-test('a full server refuses as StoreFull, and goes on answering', { skip: missing }, async () => {
-  const admin = new Redis(url())
-  const store = redis({ url: url() })
+test('a full server refuses as StoreFull, and goes on answering', { skip: noBinary }, async () => {
+  const server = await startRedis()
+  const admin = new Redis(server.url)
+  const store = redis({ url: server.url })
   await store.put('kept', 'a')
   await admin.config('SET', 'maxmemory', '1')
   await assert.rejects(store.put('new', 'a'), { kind: 'StoreFull' })
@@ -73,6 +71,7 @@ test('a full server refuses as StoreFull, and goes on answering', { skip: missin
   assert.equal(await store.get('new'), undefined)
   await store.close()
   admin.disconnect()
+  await server.stop()
 })
 
 test('the names of a group go with its values', { skip: missing }, async () => {
@@ -88,7 +87,7 @@ test('the names of a group go with its values', { skip: missing }, async () => {
   admin.disconnect()
 })
 
-test('in a cluster, each script keeps to one slot', { skip: missing }, async () => {
+test('in a cluster, each script keeps to one slot', { skip: noBinary }, async () => {
   const alone = await startRedis({ cluster: true })
   const { hostname: host, port } = new URL(alone.url)
   const store = redis(new Cluster([{ host, port: Number(port) }], { lazyConnect: true }))
