@@ -53,6 +53,10 @@ export class InnerContext implements CallContext {
     return this.outer.session
   }
 
+  get requestKey(): string | undefined {
+    return this.outer.requestKey
+  }
+
   get requestId(): string | number {
     return this.outer.requestId
   }
@@ -63,6 +67,10 @@ export class InnerContext implements CallContext {
 
   notify(notification: Notification): void {
     this.outer.notify(notification)
+  }
+
+  detach(): void {
+    this.outer.detach()
   }
 
   disconnect(retryMs: number): void {

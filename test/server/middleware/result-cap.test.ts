@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { inputRequired, result, tool } from '../../../src/index.ts'
+import type { ContentBlock } from '../../../src/index.ts'
+import { resultCap } from '../../../src/middleware.ts'
+import { clientOf, eras, serverOf, textOf } from '../support.ts'
+
+const answering = (answer: () => ReturnType<typeof result> | readonly ContentBlock[] | string, maxBytes?: number) =>
+  serverOf({ tools: [tool('big', {}, answer)], middleware: [resultCap(maxBytes === undefined ? {} : { maxBytes })] })
+
+for (const revision of eras) {
+  test(`${revision}: text over the cap is cut, and says by how much`, async () => {
+    const client = await clientOf(
+      answering(() => 'a'.repeat(5_000), 1_000),
+      { revision },
+    )
+    const text = textOf(await client.request('tools/call', { name: 'big' }))
+    const [kept = '', note] = text.split('\n')
+    assert.match(kept, /^a+$/)
+    assert.equal(note, `[cut: ${5_000 - kept.length} more bytes]`)
+    assert.ok(kept.length >= 900 && kept.length <= 1_000)
+  })
+
+  test(`${revision}: a picture that does not fit is named in its place, what fits stays`, async () => {
+    const picture = { type: 'image', data: 'A'.repeat(4_000), mimeType: 'image/png' } as const
+    const client = await clientOf(
+      answering(() => [{ type: 'text', text: 'here' }, picture], 1_000),
+      { revision },
+    )
+    assert.match(
+      textOf(await client.request('tools/call', { name: 'big' })),
+      /^here\n\[image of 40\d\d bytes left out: over the size limit\]$/,
+    )
+  })
+
+  test(`${revision}: structured content over the cap is an error that says what to do`, async () => {
+    const client = await clientOf(
+      answering(() => result({ structuredContent: { a: 'a'.repeat(2_000) } }), 1_000),
+      { revision },
+    )
+    const { result: answer } = await client.request('tools/call', { name: 'big' })
+    assert.equal(answer?.['isError'], true)
+    assert.equal(answer['structuredContent'], undefined)
+    assert.match(textOf({ result: answer }), /has 2008 bytes, more than the 1000 .* Ask for less/)
+  })
+}
+
+test('what fits is passed on as it is', async () => {
+  const content = [{ type: 'text', text: 'fits' }] as const
+  const client = await clientOf(answering(() => content, JSON.stringify(content).length))
+  assert.deepEqual((await client.request('tools/call', { name: 'big' })).result?.['content'], content)
+})
+
+test('the default is 256 KiB', async () => {
+  const client = await clientOf(answering(() => 'a'.repeat(256 * 1024 - 100)))
+  assert.doesNotMatch(textOf(await client.request('tools/call', { name: 'big' })), /cut/)
+  const over = await clientOf(answering(() => 'a'.repeat(256 * 1024)))
+  assert.match(textOf(await over.request('tools/call', { name: 'big' })), /\[cut: \d+ more bytes\]$/)
+})
+
+test('a question to the client is no result to cut', async () => {
+  const asks = inputRequired({ inputRequests: { roots: { method: 'roots/list' } } })
+  const server = serverOf({ tools: [tool('ask', {}, () => asks)], middleware: [resultCap({ maxBytes: 1 })] })
+  const { result: answer } = await (await clientOf(server)).request('tools/call', { name: 'ask' })
+  assert.equal(answer?.['resultType'], 'input_required')
+  assert.ok(answer['inputRequests'])
+})
+
+test('law: text is never cut within a character', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.string({ unit: 'grapheme', minLength: 50, maxLength: 200 }),
+      fc.integer({ min: 0, max: 80 }),
+      async (text, maxBytes) => {
+        const { call } = resultCap({ maxBytes })
+        const content = [{ type: 'text', text } as const]
+        const capped = await call?.(
+          { method: 'tools/call', params: { name: 't' }, meta: {} },
+          {} as never,
+          async () => ({ content }),
+        )
+        const [block] = (capped as unknown as { content: { text: string }[] }).content
+        const kept = block?.text.replace(/\n\[cut: \d+ more bytes\]$/, '') ?? ''
+        assert.ok(text.startsWith(kept))
+        assert.doesNotMatch(kept, /\uFFFD/)
+      },
+    ),
+    { numRuns: 200 },
+  )
+})

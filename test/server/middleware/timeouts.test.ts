@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { test } from 'node:test'
+import { prompt, resource, tool } from '../../../src/index.ts'
+import { timeouts } from '../../../src/middleware.ts'
+import { clientOf, eras, serverOf, sure, textOf, yes } from '../support.ts'
+
+const offerOf = (aborted: string[]) => {
+  const wait = async (ms: number, signal: AbortSignal, what: string): Promise<string> => {
+    try {
+      await sleep(ms, undefined, { signal })
+    } catch {
+      aborted.push(what)
+    }
+    return what
+  }
+  return {
+    tools: [
+      tool('quick', {}, () => 'quick'),
+      tool('slow', {}, (_, ctx) => wait(2_000, ctx.signal, 'slow')),
+      tool('slower', {}, (_, ctx) => wait(60, ctx.signal, 'slower')),
+      tool('endless', {}, (_, ctx) => wait(60, ctx.signal, 'endless')),
+      tool('deaf', {}, () => new Promise<string>(() => {})),
+      tool('ask', {}, async (_, ctx) => (await ctx.elicit('sure', sure, 'Sure?')).action),
+    ],
+    resources: [resource('doc://slow', { name: 'slow' }, (_, ctx) => wait(2_000, ctx.signal, 'read'))],
+    prompts: [prompt('slow', {}, (_, ctx) => wait(2_000, ctx.signal, 'get'))],
+  }
+}
+
+for (const revision of eras) {
+  test(`${revision}: what takes too long is answered at once, and its handler is told`, async () => {
+    const aborted: string[] = []
+    const client = await clientOf(serverOf({ ...offerOf(aborted), middleware: [timeouts({ ms: 20 })] }), { revision })
+    const { result } = await client.request('tools/call', { name: 'slow' })
+    assert.equal(result?.['isError'], true)
+    assert.deepEqual(result['content'], [{ type: 'text', text: 'The tool did not finish within 20 ms' }])
+    for (const [method, params] of [
+      ['resources/read', { uri: 'doc://slow' }],
+      ['prompts/get', { name: 'slow' }],
+    ] as const) {
+      const { error } = await client.request(method, params)
+      assert.deepEqual([error?.code, error?.message], [-32603, 'It did not finish within 20 ms'])
+    }
+    await sleep(1)
+    assert.deepEqual(aborted, ['slow', 'read', 'get'])
+  })
+
+  test(`${revision}: a handler that does not listen does not keep the caller`, async () => {
+    const client = await clientOf(serverOf({ ...offerOf([]), middleware: [timeouts({ ms: 20 })] }), { revision })
+    assert.match(textOf(await client.request('tools/call', { name: 'deaf' })), /within 20 ms/)
+    assert.equal(textOf(await client.request('tools/call', { name: 'quick' })), 'quick')
+  })
+
+  test(`${revision}: a handler that is timed still asks`, async () => {
+    const client = await clientOf(serverOf({ ...offerOf([]), middleware: [timeouts({ ms: 1_000 })] }), {
+      revision,
+      answer: () => yes,
+    })
+    assert.equal(textOf(await client.request('tools/call', { name: 'ask' })), 'accept')
+  })
+}
+
+test('a tool may have a limit of its own, or none', async () => {
+  const limits = timeouts({ ms: 20, tools: { slower: 5_000, endless: Infinity } })
+  const client = await clientOf(serverOf({ ...offerOf([]), middleware: [limits] }))
+  assert.equal(textOf(await client.request('tools/call', { name: 'slower' })), 'slower')
+  assert.equal(textOf(await client.request('tools/call', { name: 'endless' })), 'endless')
+})
+
+test('a name that every object has is no limit', async () => {
+  const client = await clientOf(
+    serverOf({ tools: [tool('constructor', {}, () => 'built')], middleware: [timeouts({ tools: {} })] }),
+  )
+  assert.equal(textOf(await client.request('tools/call', { name: 'constructor' })), 'built')
+})
