@@ -12,14 +12,19 @@ import { goldenServer } from './golden/server.ts'
 const root = join(import.meta.dirname, 'golden')
 const updating = process.env['UPDATE_GOLDEN'] === '1'
 
-const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.transcript')).sort()
+const files = readdirSync(root, { recursive: true, encoding: 'utf8' })
+  .filter((file) => file.endsWith('.transcript'))
+  .sort()
 
 for (const file of files) {
   test(file.replace(/\.transcript$/, ''), async () => {
     const path = join(root, file)
     const written = readFileSync(path, 'utf8')
     const { text, difference, crossed } = await playTranscript(goldenServer(), written)
-    assert.ok(crossed.some(({ from }) => from === 'server'), 'the server said nothing')
+    assert.ok(
+      crossed.some(({ from }) => from === 'server'),
+      'the server said nothing',
+    )
     if (updating) writeFileSync(path, text)
     else assert.equal(difference, undefined, `\n${basename(file)}, ${difference}`)
     if (!updating) assert.equal(text, written, 'the file is not as the runner writes it')

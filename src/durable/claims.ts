@@ -32,7 +32,9 @@ export interface Held {
   /** Whether it may have been run before, so that its steps have to be looked up. */
   readonly again: boolean
   /** Records what the run came to. Resolves when that is written, or has been given to the background to retry. */
-  settle(event: { readonly kind: 'suspend' | 'complete'; readonly outcome: Outcome } | { readonly kind: 'lose' | 'release' }): Promise<void>
+  settle(
+    event: { readonly kind: 'suspend' | 'complete'; readonly outcome: Outcome } | { readonly kind: 'lose' | 'release' },
+  ): Promise<void>
 }
 
 /** The claims of a server, over its store. */
@@ -79,8 +81,13 @@ export function createClaims(options: ClaimsOptions): Claims {
         const event: ClaimEvent = { kind: 'claim', attempt: { ...attempt, token }, now, leaseUntil: now + leaseMs }
         const before = known && (JSON.parse(known.value) as Claim)
         const { next, verdict } = transition(before, event)
-        if (next === before || next === undefined) return verdict as Exclude<Verdict, { kind: 'run' | 'done' | 'stale' }>
-        const version = await store.put(key, JSON.stringify(next), putting(next, known?.version ?? 0, shorter ?? keepMs))
+        if (next === before || next === undefined)
+          return verdict as Exclude<Verdict, { kind: 'run' | 'done' | 'stale' }>
+        const version = await store.put(
+          key,
+          JSON.stringify(next),
+          putting(next, known?.version ?? 0, shorter ?? keepMs),
+        )
         if (version === undefined) continue
         if (verdict.kind !== 'run') return verdict as Exclude<Verdict, { kind: 'run' | 'done' | 'stale' }>
         return hold({ key, token, keepMs: shorter ?? keepMs, version, claim: next }, verdict.again)
@@ -118,7 +125,8 @@ export function createClaims(options: ClaimsOptions): Claims {
         logger.warn('a run was taken over by another process before it was recorded', { key: running.key })
         return
       } catch (error) {
-        if (!isStoreUnavailable(error) || left === 0) return logger.error('what a call came to could not be recorded', { key: running.key, error })
+        if (!isStoreUnavailable(error) || left === 0)
+          return logger.error('what a call came to could not be recorded', { key: running.key, error })
         await new Promise((resolve) => setTimeout(resolve, retry.everyMs))
       }
     }
@@ -149,7 +157,9 @@ export function createClaims(options: ClaimsOptions): Claims {
     }
     for (const running of held.values()) {
       const event = { kind: 'renew', token: running.token, leaseUntil: clock() + leaseMs } as const
-      write(running, event).catch((error: unknown) => logger.warn('a lease could not be renewed', { key: running.key, error }))
+      write(running, event).catch((error: unknown) =>
+        logger.warn('a lease could not be renewed', { key: running.key, error }),
+      )
     }
   }
 

@@ -48,7 +48,11 @@ export async function askClient(request: AskRequest, asking: Asking): Promise<As
   return convert.result.decode(await exchanged(request.method, encoded, asking))
 }
 
-function exchanged(method: string, params: JsonObject, { session, send, withdraw, call, options }: Asking): Promise<JsonObject> {
+function exchanged(
+  method: string,
+  params: JsonObject,
+  { session, send, withdraw, call, options }: Asking,
+): Promise<JsonObject> {
   const id = Buffer.from(options.random(12)).toString('base64url')
   return new Promise((resolve, reject) => {
     const finish = (): void => {
@@ -62,7 +66,10 @@ function exchanged(method: string, params: JsonObject, { session, send, withdraw
       reject(error)
     }
     const onOver = (): void => giveUp(new AskFailed('The call is over'), 'the call that asked is over')
-    const timer = setTimeout(() => giveUp(new AskFailed('The client did not answer in time'), 'timed out'), options.askTimeoutMs)
+    const timer = setTimeout(
+      () => giveUp(new AskFailed('The client did not answer in time'), 'timed out'),
+      options.askTimeoutMs,
+    )
     session.asks.set(id, {
       settle: ({ result, error }) => {
         finish()

@@ -112,7 +112,8 @@ export function createPeer(options: PeerOptions): Peer {
     answerInSession,
     notified: (method, params, session) => {
       if (method === 'notifications/initialized') session.initialized = true
-      if (method === 'notifications/cancelled' && isObject(params)) cancelled(own(params, 'requestId'), own(params, 'reason'), session.inFlight)
+      if (method === 'notifications/cancelled' && isObject(params))
+        cancelled(own(params, 'requestId'), own(params, 'reason'), session.inFlight)
     },
     responded: (response, session) => {
       if (response.id !== undefined) session.asks.get(response.id)?.settle(response)

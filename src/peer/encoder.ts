@@ -71,17 +71,20 @@ export function createEncoder(options: PeerOptions): Encoder {
   }
 
   function introduce(description: JsonObject, codec: Codec): string {
-    const report = (rule: string, path?: string): void => options.onLoss(createLoss(codec.revision, 'initialize', rule, path))
+    const report = (rule: string, path?: string): void =>
+      options.onLoss(createLoss(codec.revision, 'initialize', rule, path))
     const encoded = codec.description.encode(description, report)
     return JSON.stringify(signed(encoded, codec))
   }
 
   function failure(id: RequestId | undefined, method: string | undefined, thrown: unknown, codec: Codec): Answer {
     const refusal = isRefusal(thrown) ? thrown : new Refusal('InternalError', { cause: thrown })
-    if (refusal.cause !== undefined) options.logger.error('a call was refused', { kind: refusal.kind, error: refusal.cause })
+    if (refusal.cause !== undefined)
+      options.logger.error('a call was refused', { kind: refusal.kind, error: refusal.cause })
     const wire = toWire(refusal, codec, options.refusals, method)
     const retryAfter = refusal.retryAfter
-    if (!wire.result || id === undefined) return { text: errorIn(codec, id, wire.error ?? internal), status: wire.status, retryAfter }
+    if (!wire.result || id === undefined)
+      return { text: errorIn(codec, id, wire.error ?? internal), status: wire.status, retryAfter }
     return { text: resultText(id, JSON.stringify(signed(wire.result, codec))), status: wire.status, retryAfter }
   }
 

@@ -43,7 +43,7 @@ export function openSession(
 ): Session {
   const codec = codecs.get(agreed.revision)
   if (codec?.lifecycle !== 'session') throw new Refusal('UnnegotiableVersion')
-  const clientCapabilities = codec.clientCapabilities.decode(agreed.capabilities as JsonObject) as ClientCapabilities
+  const clientCapabilities = codec.clientCapabilities.decode(agreed.capabilities) as ClientCapabilities
   const serverCapabilities = served.describe(principal).capabilities
   return {
     codec,
@@ -65,7 +65,7 @@ export function introduction(codec: Codec, principal: Principal | undefined, { s
   const { info, instructions, capabilities } = served.describe(principal)
   return {
     protocolVersion: codec.revision,
-    capabilities: capabilities as JsonObject,
+    capabilities: capabilities,
     serverInfo: info as unknown as JsonObject,
     ...(instructions !== undefined && { instructions }),
   }
@@ -76,7 +76,7 @@ export function discovery(principal: Principal | undefined, { served, codecs }: 
   const { info, instructions, capabilities, hints } = served.describe(principal)
   return {
     supportedVersions: codecs.supported,
-    capabilities: capabilities as JsonObject,
+    capabilities: capabilities,
     serverInfo: info as unknown as JsonObject,
     ...(instructions !== undefined && { instructions }),
     ...(hints as JsonObject),

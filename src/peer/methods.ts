@@ -13,7 +13,12 @@ const none = {}
 const known = new WeakMap<ServerCapabilities, Map<string, Features>>()
 
 /** The features of a server before its client declared anything; made once per snapshot of the server. */
-export function serverFeatures(codec: Codec, transport: Transport, served: Served, principal: Principal | undefined): Features {
+export function serverFeatures(
+  codec: Codec,
+  transport: Transport,
+  served: Served,
+  principal: Principal | undefined,
+): Features {
   const { capabilities } = served.describe(principal)
   const kept = known.get(capabilities) ?? new Map<string, Features>()
   const key = `${codec.revision} ${transport}`
@@ -28,7 +33,12 @@ export function serverFeatures(codec: Codec, transport: Transport, served: Serve
  * Checks that a request can be answered at all: that its method exists here, and that its params have the shape for it.
  * @throws Refusal `UnknownMethod` for what the revision lacks or the server does not offer, or what the shape deserves
  */
-export function checkRequest({ method, params = none }: RequestMessage, codec: Codec, features: Features, options: PeerOptions): void {
+export function checkRequest(
+  { method, params = none }: RequestMessage,
+  codec: Codec,
+  features: Features,
+  options: PeerOptions,
+): void {
   const request = codec.requests.get(method) ?? foreign(method, codec, options)
   if (!request || !isOffered(request, features, options.served)) throw new Refusal('UnknownMethod')
   const kind = request.check(params)

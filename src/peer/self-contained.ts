@@ -84,7 +84,12 @@ function readValue(header: ReadHeader, name: string): string | undefined {
 }
 
 /** The plan is that of a tool the caller sees, so that a hidden tool differs in nothing from an absent one. */
-function checkParamHeaders({ method, params }: RequestMessage, header: ReadHeader, scope: SelfContainedScope, options: PeerOptions): void {
+function checkParamHeaders(
+  { method, params }: RequestMessage,
+  header: ReadHeader,
+  scope: SelfContainedScope,
+  options: PeerOptions,
+): void {
   if (method !== 'tools/call' || !params) return
   const plan = options.served.headerPlan(params.name as string, scope.principal)
   if (plan && !checkHeaders(plan, (params.arguments ?? {}) as JsonObject, header)) throw new Refusal('HeaderMismatch')

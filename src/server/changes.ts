@@ -8,7 +8,11 @@ export function changesBetween(before: Snapshot, after: Snapshot): readonly Chan
     const touched = lists.flatMap((list) => differing<Scoped>(before[list].byKey, after[list].byKey))
     return touched.length === 0 ? [] : [{ kind, visibleTo: (who) => touched.some((entry) => isVisible(entry, who)) }]
   }
-  return [...of('tools', ['tools']), ...of('resources', ['resources', 'resourceTemplates']), ...of('prompts', ['prompts'])]
+  return [
+    ...of('tools', ['tools']),
+    ...of('resources', ['resources', 'resourceTemplates']),
+    ...of('prompts', ['prompts']),
+  ]
 }
 
 function differing<E>(before: ReadonlyMap<string, E>, after: ReadonlyMap<string, E>): readonly E[] {

@@ -79,7 +79,10 @@ export function createServerOver(options: ServerOptions, ports: ServerPorts): Se
   function composeCustom({ middleware, methods }: Setup): ReadonlyMap<string, Answer> {
     const layers = layersOf(middleware, 'custom')
     return new Map(
-      [...methods].map(([name, entry]) => [name, compose(layers, (call, context) => callMethod(entry, call, context, core))]),
+      [...methods].map(([name, entry]) => [
+        name,
+        compose(layers, (call, context) => callMethod(entry, call, context, core)),
+      ]),
     )
   }
 
@@ -102,7 +105,9 @@ export function createServerOver(options: ServerOptions, ports: ServerPorts): Se
   function use(extension: Extension): void {
     const { identifier, settings = {}, methods = [], primitives: brought = [], middleware, start } = extension
     if (Object.hasOwn(setup.extensions, identifier)) throw new Error(`The extension ${identifier} is in use already`)
-    const added = withMethods(methods.map((value) => ({ ...value, config: { extension: identifier, ...value.config } })))
+    const added = withMethods(
+      methods.map((value) => ({ ...value, config: { extension: identifier, ...value.config } })),
+    )
     if (brought.length > 0) handle.add(...brought)
     arrange({
       middleware: middleware ? [...setup.middleware, middleware] : setup.middleware,
@@ -132,7 +137,8 @@ export function createServerOver(options: ServerOptions, ports: ServerPorts): Se
       return server
     },
     handle: (call, context) => {
-      const answer = operations.get(call.method) ?? (owned(call.method, context.revision) ? custom.get(call.method) : undefined)
+      const answer =
+        operations.get(call.method) ?? (owned(call.method, context.revision) ? custom.get(call.method) : undefined)
       return answer ? answer(call, context) : Promise.reject(new Refusal('UnknownMethod'))
     },
     owns: owned,

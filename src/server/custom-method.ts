@@ -54,7 +54,9 @@ export function methodEntry(value: MethodValue): MethodEntry {
     const { params } = value.config
     return { value, params: params === undefined ? undefined : compileInput(params) }
   } catch (cause) {
-    throw new Error(`method ${JSON.stringify(value.name)}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
+    throw new Error(`method ${JSON.stringify(value.name)}: ${cause instanceof Error ? cause.message : String(cause)}`, {
+      cause,
+    })
   }
 }
 
@@ -66,10 +68,17 @@ export function exists({ value: { config } }: MethodEntry, revision: string): bo
 }
 
 /** Answers a call of a custom method. @throws Refusal */
-export async function callMethod({ value, params }: MethodEntry, call: Call, context: CallContext, core: Core): Promise<JsonObject> {
+export async function callMethod(
+  { value, params }: MethodEntry,
+  call: Call,
+  context: CallContext,
+  core: Core,
+): Promise<JsonObject> {
   const { extension } = value.config
   if (extension !== undefined && !context.features.has(`extensions.${extension}`)) {
-    throw new Refusal('MissingClientCapability', { data: { requiredCapabilities: { extensions: { [extension]: {} } } } })
+    throw new Refusal('MissingClientCapability', {
+      data: { requiredCapabilities: { extensions: { [extension]: {} } } },
+    })
   }
   const { handler } = value
   if (!handler) throw new Refusal('InternalError', { cause: new Error(`${value.name} is on, but has no handler`) })
@@ -77,6 +86,7 @@ export async function callMethod({ value, params }: MethodEntry, call: Call, con
   if (!('value' in checked)) throw new Refusal('MalformedParams')
   const run = { core, call, context, target: value.name }
   const outcome = await runHandler(run, await openRound(run), (ctx) => handler(checked.value as never, ctx))
-  if ('asks' in outcome) throw new Refusal('InternalError', { cause: new Error('A custom method cannot ask the client in rounds') })
+  if ('asks' in outcome)
+    throw new Refusal('InternalError', { cause: new Error('A custom method cannot ask the client in rounds') })
   return outcome.value
 }

@@ -55,4 +55,3 @@ function completes({ prompts, resourceTemplates }: Snapshot): boolean {
     resourceTemplates.ordered.some(({ value }) => Object.keys(value.config.complete ?? {}).length > 0)
   )
 }
-

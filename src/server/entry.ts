@@ -63,7 +63,15 @@ export function toolEntry(value: ToolValue): ToolEntry {
       ...(output && { outputSchema: output.document }),
       ...(annotations && { annotations }),
     }
-    return { key: value.name, scopes: scopesOf(config), value, listing: freeze(listing), input, output, headers: plannedHeaders(input.document) }
+    return {
+      key: value.name,
+      scopes: scopesOf(config),
+      value,
+      listing: freeze(listing),
+      input,
+      output,
+      headers: plannedHeaders(input.document),
+    }
   })
 }
 
@@ -77,7 +85,12 @@ function plannedHeaders(document: JsonObject): HeaderPlan | undefined {
 export function resourceEntry(value: ResourceValue): ResourceEntry {
   return named('resource', value.uri, () => {
     if (!URL.canParse(value.uri)) throw new Error('its URI is none')
-    return { key: value.uri, scopes: scopesOf(value.config), value, listing: freeze({ uri: value.uri, ...described(value.config) }) }
+    return {
+      key: value.uri,
+      scopes: scopesOf(value.config),
+      value,
+      listing: freeze({ uri: value.uri, ...described(value.config) }),
+    }
   })
 }
 
@@ -98,7 +111,11 @@ export function promptEntry(value: PromptValue): PromptEntry {
     if (value.name === '') throw new Error('a name cannot be empty')
     const given = Object.entries(value.config.arguments ?? {})
     const listed = given.map(([name, { complete: _, ...shown }]) => ({ name, ...shown }))
-    const listing = freeze({ name: value.name, ...presented(value.config), ...(listed.length > 0 && { arguments: listed }) })
+    const listing = freeze({
+      name: value.name,
+      ...presented(value.config),
+      ...(listed.length > 0 && { arguments: listed }),
+    })
     const required = given.filter(([, argument]) => argument.required).map(([name]) => name)
     return { key: value.name, scopes: scopesOf(value.config), value, listing, required }
   })
@@ -108,7 +125,9 @@ function named<T>(kind: string, name: string, compile: () => T): T {
   try {
     return compile()
   } catch (cause) {
-    throw new Error(`${kind} ${JSON.stringify(name)}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
+    throw new Error(`${kind} ${JSON.stringify(name)}: ${cause instanceof Error ? cause.message : String(cause)}`, {
+      cause,
+    })
   }
 }
 

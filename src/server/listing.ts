@@ -10,7 +10,9 @@ type Entry<K extends ListKind> = Snapshot[K]['ordered'][number]
 type Noun<K extends ListKind> = Entry<K>['listing']
 
 /** One page of a list; the same object each time, so that its bytes can be kept beside it. */
-type Page<K extends ListKind> = { readonly [List in K]: readonly Noun<K>[] } & CacheHints & { readonly nextCursor?: string }
+type Page<K extends ListKind> = { readonly [List in K]: readonly Noun<K>[] } & CacheHints & {
+    readonly nextCursor?: string
+  }
 
 const defaultPageSize = 100
 /** A cursor stays good this long: cached pages outlive no sensible walk through a list. */
@@ -50,7 +52,10 @@ function keptPages(shelf: object): Map<string, unknown> {
 }
 
 /** Callers of whom this is equal see the same list. */
-function viewOf(shelf: Shelf<{ readonly scopes: readonly string[] | undefined }>, principal: Principal | undefined): string {
+function viewOf(
+  shelf: Shelf<{ readonly scopes: readonly string[] | undefined }>,
+  principal: Principal | undefined,
+): string {
   if (!shelf.scoped) return principal === undefined ? 'everybody' : 'anybody'
   return shelf.ordered.map((entry) => (isVisible(entry, principal) ? '1' : '0')).join('')
 }

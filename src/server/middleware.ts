@@ -48,7 +48,9 @@ export const groups: Readonly<Partial<Record<Operation, Exclude<keyof Middleware
 /** The layers of `middleware` that stand around an operation, outermost first. */
 export function layersOf(middleware: readonly Middleware[], group: keyof Middleware | undefined): readonly AnyLayer[] {
   // Which group an operation belongs to says what its layers take; behind the table all calls look alike.
-  return middleware.flatMap((one) => [one.all, group && one[group]].filter((layer) => layer !== undefined) as AnyLayer[])
+  return middleware.flatMap(
+    (one) => [one.all, group && one[group]].filter((layer) => layer !== undefined) as AnyLayer[],
+  )
 }
 
 /** A layer as the server's table holds it. */

@@ -83,7 +83,12 @@ export async function once(
   return recorded(claimed, entry, run, go)
 }
 
-async function recorded(held: Held, entry: ToolEntry, { context }: Run, go: (again: boolean) => Promise<Answer>): Promise<Answer> {
+async function recorded(
+  held: Held,
+  entry: ToolEntry,
+  { context }: Run,
+  go: (again: boolean) => Promise<Answer>,
+): Promise<Answer> {
   try {
     const answer = await go(held.again)
     const outcome = { result: asJson(answer) }

@@ -7,7 +7,13 @@ import { complete } from './methods/completion.ts'
 import { listen } from './methods/listen.ts'
 import { setLogLevel } from './methods/logging.ts'
 import { getPrompt, listPrompts } from './methods/prompts.ts'
-import { listResources, listResourceTemplates, readResource, subscribeResource, unsubscribeResource } from './methods/resources.ts'
+import {
+  listResources,
+  listResourceTemplates,
+  readResource,
+  subscribeResource,
+  unsubscribeResource,
+} from './methods/resources.ts'
 import { callTool, listTools } from './methods/tools.ts'
 import { groups, layersOf, type Middleware } from './middleware.ts'
 
@@ -38,6 +44,11 @@ export function composeOperations(middleware: readonly Middleware[], core: Core)
 
 function answerOf(name: Operation, core: Core): Answer {
   // The codec has checked that `params` have the shape that the method's name promises, so one signature fits them all.
-  const answer = methods[name] as (params: JsonObject, context: CallContext, core: Core, call: Call) => Promise<JsonObject>
+  const answer = methods[name] as (
+    params: JsonObject,
+    context: CallContext,
+    core: Core,
+    call: Call,
+  ) => Promise<JsonObject>
   return (call, context) => answer(call.params, context, core, call)
 }

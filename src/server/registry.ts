@@ -25,7 +25,13 @@ export interface Snapshot {
 type Entry = Snapshot[ListKind]['ordered'][number]
 type Compiled = { [K in ListKind]: { readonly list: K; readonly entry: Snapshot[K]['ordered'][number] } }[ListKind]
 
-const emptyShelf = { byKey: new Map<string, never>(), ordered: [], scoped: false, places: new Map<string, never>(), last: 0 }
+const emptyShelf = {
+  byKey: new Map<string, never>(),
+  ordered: [],
+  scoped: false,
+  places: new Map<string, never>(),
+  last: 0,
+}
 
 /** A registry with nothing in it. */
 export const emptySnapshot: Snapshot = {
@@ -81,7 +87,12 @@ function rebuilt(snapshot: Snapshot, compiled: readonly Compiled[], replacing: b
     if (byKey.has(entry.key) && !replacing) throw new Error(`${list} has ${JSON.stringify(entry.key)} already`)
     byKey.set(entry.key, entry)
   }
-  return { ...snapshot, ...Object.fromEntries(Object.entries(next).map(([list, byKey]) => [list, shelf(byKey, snapshot[list as ListKind])])) }
+  return {
+    ...snapshot,
+    ...Object.fromEntries(
+      Object.entries(next).map(([list, byKey]) => [list, shelf(byKey, snapshot[list as ListKind])]),
+    ),
+  }
 }
 
 function shelf<E extends { readonly scopes: readonly string[] | undefined }>(

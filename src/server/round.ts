@@ -23,7 +23,10 @@ const drainMs = 10_000
  */
 export class Round {
   /** Asks of this run, by key. */
-  readonly #asks = new Map<string, { readonly to: string; readonly request: AskRequest; readonly reply: Promise<AskAnswer> }>()
+  readonly #asks = new Map<
+    string,
+    { readonly to: string; readonly request: AskRequest; readonly reply: Promise<AskAnswer> }
+  >()
   readonly #steps = new Map<string, Promise<Json>>()
   readonly #core: Core
   #flow: Flow | undefined
@@ -76,7 +79,8 @@ export class Round {
     const to = digest(request)
     const twin = this.#asks.get(key)
     if (twin !== undefined) {
-      if (twin.to !== to) return Promise.reject(new TypeError(`Two different questions under the key ${JSON.stringify(key)}`))
+      if (twin.to !== to)
+        return Promise.reject(new TypeError(`Two different questions under the key ${JSON.stringify(key)}`))
       return twin.reply
     }
     const reply = this.#reply(key, to, request, live, accepts)
@@ -120,7 +124,8 @@ export class Round {
     const flow = this.#current
     if (Object.hasOwn(flow.steps, key)) return flow.steps[key] ?? null
     const recalled = this.#recorded === 'recall' ? await recallStep(flow, key, this.#core.ports) : undefined
-    const kept = recalled === undefined ? await this.#record(flow, key, asJson(key, await effect(stepKey(flow, key)))) : recalled
+    const kept =
+      recalled === undefined ? await this.#record(flow, key, asJson(key, await effect(stepKey(flow, key)))) : recalled
     this.#flow = { ...this.#current, steps: { ...this.#current.steps, [key]: kept } }
     return kept
   }
@@ -170,7 +175,6 @@ export class Round {
     await Promise.race([Promise.allSettled(this.#steps.values()), promise])
     resolve()
   }
-
 }
 
 /** A step's result as it will be on replay. @throws TypeError for what is not JSON */

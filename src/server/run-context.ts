@@ -1,7 +1,16 @@
 import type { Call, Retry } from '../model/call.ts'
 import { requiredCapabilities, type Feature } from '../model/feature.ts'
 import { isObject, own, type Json, type JsonObject } from '../model/json.ts'
-import { logLevels, type AskAnswer, type AskRequest, type Implementation, type LogLevel, type Root, type SampleParams, type SampleResult } from '../model/nouns.ts'
+import {
+  logLevels,
+  type AskAnswer,
+  type AskRequest,
+  type Implementation,
+  type LogLevel,
+  type Root,
+  type SampleParams,
+  type SampleResult,
+} from '../model/nouns.ts'
 import type { Principal } from '../model/notification.ts'
 import { Refusal } from '../model/refusal.ts'
 import type { CallContext } from '../model/served.ts'
@@ -25,7 +34,13 @@ export class RunContext implements Context {
   readonly #responses: Readonly<Record<string, AskAnswer>> | undefined
   #progress = -Infinity
 
-  constructor(core: Core, call: Call, context: CallContext, round: Round, responses: Retry['inputResponses'] = (call.params as Retry).inputResponses) {
+  constructor(
+    core: Core,
+    call: Call,
+    context: CallContext,
+    round: Round,
+    responses: Retry['inputResponses'] = (call.params as Retry).inputResponses,
+  ) {
     this.#core = core
     this.#call = call
     this.#context = context
@@ -79,15 +94,24 @@ export class RunContext implements Context {
     if (progressToken === undefined || this.#round.suspended) return
     if (!Number.isFinite(progress) || progress <= this.#progress) return
     this.#progress = progress
-    const params = { progressToken, progress, ...(total !== undefined && Number.isFinite(total) && { total }), ...(message !== undefined && { message }) }
+    const params = {
+      progressToken,
+      progress,
+      ...(total !== undefined && Number.isFinite(total) && { total }),
+      ...(message !== undefined && { message }),
+    }
     this.#context.notify({ method: 'notifications/progress', params })
   }
 
   log(level: LogLevel, data: Json, logger?: string): void {
     this.#core.deprecated('logging')
     const { logLevel } = this.#context
-    if (logLevel === undefined || this.#round.suspended || logLevels.indexOf(level) < logLevels.indexOf(logLevel)) return
-    this.#context.notify({ method: 'notifications/message', params: { level, data, ...(logger !== undefined && { logger }) } })
+    if (logLevel === undefined || this.#round.suspended || logLevels.indexOf(level) < logLevels.indexOf(logLevel))
+      return
+    this.#context.notify({
+      method: 'notifications/message',
+      params: { level, data, ...(logger !== undefined && { logger }) },
+    })
   }
 
   elicit<T>(key: string, form: Form<T>, message: string): Promise<Elicited<T>> {
@@ -97,7 +121,11 @@ export class RunContext implements Context {
   async #elicit<T>(key: string, form: Form<T>, message: string): Promise<Elicited<T>> {
     this.#need('elicitation.form')
     const params = { mode: 'form', message, requestedSchema: form.document } as const
-    const answer = await this.#ask(key, { method: 'elicitation/create', params }, (given) => isAction(given) && fits(form, given))
+    const answer = await this.#ask(
+      key,
+      { method: 'elicitation/create', params },
+      (given) => isAction(given) && fits(form, given),
+    )
     if (answer.action !== 'accept') return { action: answer.action === 'decline' ? 'decline' : 'cancel' }
     const read = form.validate(answer.content)
     if (!('value' in read)) throw new TypeError('The answer of the client does not fit the form')
@@ -108,7 +136,11 @@ export class RunContext implements Context {
     return free(this.#elicitUrl(key, url, message))
   }
 
-  async #elicitUrl(key: string, url: string, message: string): Promise<{ readonly action: 'accept' | 'decline' | 'cancel' }> {
+  async #elicitUrl(
+    key: string,
+    url: string,
+    message: string,
+  ): Promise<{ readonly action: 'accept' | 'decline' | 'cancel' }> {
     this.#need('elicitation.url')
     const params = { mode: 'url', message, url, elicitationId: this.#round.nameOf(key) } as const
     const answer = await this.#ask(key, { method: 'elicitation/create', params }, isAction)

@@ -38,12 +38,18 @@ async function continued(retry: Retry, state: string, run: Run): Promise<Round> 
 }
 
 /** Runs `handler` for one round: to its end, or until the client has to be asked. Rejects with what the handler threw. */
-export async function runHandler<T>(run: Run, round: Round, handler: (ctx: Context) => Promise<T> | T): Promise<Outcome<T>> {
+export async function runHandler<T>(
+  run: Run,
+  round: Round,
+  handler: (ctx: Context) => Promise<T> | T,
+): Promise<Outcome<T>> {
   try {
     const ctx = new RunContext(run.core, run.call, run.context, round)
     const returned = await handler(ctx)
     if (round.suspended) {
-      run.core.warnOnce('a handler went on after it had to wait for the client; what it came to is discarded', { target: run.target })
+      run.core.warnOnce('a handler went on after it had to wait for the client; what it came to is discarded', {
+        target: run.target,
+      })
       return await suspend(run, round)
     }
     return brandOf(returned) === 'input_required'
@@ -69,7 +75,10 @@ async function asked<T>(
 ): Promise<Outcome<T>> {
   const { ask } = run.context
   for (const request of Object.values(first.inputRequests ?? {})) needAsk(featureOf(request), run.context)
-  if (!ask) return { asks: await round.inputRequired(first.inputRequests ?? {}, first.state, bindingOf(run), flowPorts(run.core)) }
+  if (!ask)
+    return {
+      asks: await round.inputRequired(first.inputRequests ?? {}, first.state, bindingOf(run), flowPorts(run.core)),
+    }
   let wanted = first
   for (let rounds = 0; rounds < maxLiveRounds; rounds++) {
     const requests = Object.entries(wanted.inputRequests ?? {})
@@ -88,10 +97,16 @@ async function asked<T>(
 async function urlAsks(run: Run, round: Round, thrown: UrlElicitationRequired): Promise<InputRequiredResult> {
   const requests = thrown.elicitations.map((elicitation) => ({ mode: 'url' as const, ...elicitation }))
   if (run.context.ask) {
-    throw new Refusal('UrlElicitationRequired', { data: { elicitations: requests }, message: thrown.message, cause: thrown })
+    throw new Refusal('UrlElicitationRequired', {
+      data: { elicitations: requests },
+      message: thrown.message,
+      cause: thrown,
+    })
   }
   needAsk('elicitation.url', run.context)
-  const asks = requests.map((params) => [params.elicitationId, { method: 'elicitation/create' as const, params }] as const)
+  const asks = requests.map(
+    (params) => [params.elicitationId, { method: 'elicitation/create' as const, params }] as const,
+  )
   return round.inputRequired(Object.fromEntries(asks), undefined, bindingOf(run), flowPorts(run.core))
 }
 

@@ -86,8 +86,12 @@ export interface Server extends Served, ServerHandle {
     name: string,
     config: ToolConfig<I, O>,
     handler: ToolHandler<I, O>,
-  ): Server  /** Adds a method that no revision defines, or that servers do not usually answer. @throws if the name is taken */
-  method<const P extends AnySchema | undefined = undefined>(name: string, config: MethodConfig<P>, handler?: MethodHandler<P>): Server
+  ): Server /** Adds a method that no revision defines, or that servers do not usually answer. @throws if the name is taken */
+  method<const P extends AnySchema | undefined = undefined>(
+    name: string,
+    config: MethodConfig<P>,
+    handler?: MethodHandler<P>,
+  ): Server
   /** Puts an extension to use. @throws if it is already, or if one of its methods or primitives has a taken name */
   use(extension: Extension): Server
 }

@@ -24,7 +24,10 @@ export function findVisible<E extends Scoped>(
 ): E | undefined {
   const entry = shelf.byKey.get(key)
   if (entry !== undefined && isVisible(entry, principal)) return entry
-  logger.debug(entry === undefined ? 'not registered' : 'hidden from the caller', { name: quoted(key), principal: principal?.id })
+  logger.debug(entry === undefined ? 'not registered' : 'hidden from the caller', {
+    name: quoted(key),
+    principal: principal?.id,
+  })
   return undefined
 }
 

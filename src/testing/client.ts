@@ -73,13 +73,13 @@ export async function testClient(served: Served, options: TestClientOptions = {}
 
   function take(message: JsonObject): void {
     const settle = message.method === undefined ? waiting.get(message.id) : undefined
-    if (settle) return settle(message as Response)
-    heard.push(message as Heard)
+    if (settle) return settle(message)
+    heard.push(message)
     if (message.method !== undefined && message.id !== undefined && answer) reply(message)
   }
 
   function reply({ id, method, params }: JsonObject): void {
-    const result = answer?.(String(method), isObject(params) ? params : {}, undefined)
+    const result = answer?.(typeof method === 'string' ? method : '', isObject(params) ? params : {}, undefined)
     const said = result ? { result } : { error: { code: -32603, message: 'not answered' } }
     link.send(JSON.stringify({ jsonrpc: '2.0', id, ...said }))
   }
@@ -96,7 +96,12 @@ export async function testClient(served: Served, options: TestClientOptions = {}
   }
 
   function withMeta(params: JsonObject, meta: JsonObject | undefined): JsonObject {
-    const about = { version: codec?.revision ?? '', capabilities, client: clientInfo, logLevel: undefined as LogLevel | undefined }
+    const about = {
+      version: codec?.revision ?? '',
+      capabilities,
+      client: clientInfo,
+      logLevel: undefined as LogLevel | undefined,
+    }
     const all = envelope ? envelope.write(meta ?? {}, about) : meta
     return all ? { ...params, _meta: all } : params
   }
@@ -109,7 +114,7 @@ export async function testClient(served: Served, options: TestClientOptions = {}
     const asked = Object.entries(isObject(inputRequests) ? inputRequests : {})
     const replies = asked.map(([key, ask]) => {
       const { method: about, params: question } = ask as JsonObject
-      return [key, answer(String(about), isObject(question) ? question : {}, key)] as const
+      return [key, answer(typeof about === 'string' ? about : '', isObject(question) ? question : {}, key)] as const
     })
     const inputResponses = Object.fromEntries(replies.filter(([, given]) => given !== undefined))
     return request(method, { ...params, inputResponses, ...(requestState !== undefined && { requestState }) }, meta)
@@ -117,7 +122,11 @@ export async function testClient(served: Served, options: TestClientOptions = {}
 
   async function shakeHands(): Promise<JsonObject | undefined> {
     if (codec?.lifecycle !== 'session') return undefined
-    const { result, error } = await sent('initialize', { protocolVersion: codec.revision, capabilities: capabilities as JsonObject, clientInfo })
+    const { result, error } = await sent('initialize', {
+      protocolVersion: codec.revision,
+      capabilities: capabilities,
+      clientInfo,
+    })
     if (!result) throw new Error(`The handshake was refused: ${JSON.stringify(error)}`)
     link.send(notificationText('notifications/initialized', undefined))
     return result

@@ -85,7 +85,11 @@ function readSetting(line: string, settings: Map<string, string>, values: Map<st
 
 /** Writes a transcript with what each turn heard, which `heard` has by the turn's place. */
 export function writeTranscript({ turns, rest }: Transcript, heard: readonly (readonly string[])[]): string {
-  const lines = turns.flatMap((turn, at) => [...turn.notes, ...turn.sent.map((text) => `> ${text}`), ...(heard[at] ?? [])])
+  const lines = turns.flatMap((turn, at) => [
+    ...turn.notes,
+    ...turn.sent.map((text) => `> ${text}`),
+    ...(heard[at] ?? []),
+  ])
   return `${[...lines, ...rest].join('\n')}\n`
 }
 
@@ -97,7 +101,10 @@ export function firstDifference({ turns }: Transcript, heard: readonly (readonly
     const [wanted, came] = [expected.join('\n').split('\n'), got.join('\n').split('\n')]
     const missing = wanted.filter((text) => !came.includes(text)).map((text) => `- ${text}`)
     const unexpected = came.filter((text) => !wanted.includes(text)).map((text) => `+ ${text}`)
-    const lines = missing.length + unexpected.length > 0 ? [...missing, ...unexpected] : ['the same lines in another order', ...came]
+    const lines =
+      missing.length + unexpected.length > 0
+        ? [...missing, ...unexpected]
+        : ['the same lines in another order', ...came]
     return [`line ${line}, after`, ...sent.map((text) => `> ${text}`), ...lines].join('\n')
   }
   return undefined

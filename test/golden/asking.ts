@@ -15,7 +15,13 @@ const order = form({
     pieces: { type: 'integer', minimum: 1, default: 2 },
     gift: { type: 'boolean', default: false },
     size: { type: 'string', enum: ['s', 'm'] },
-    colour: { type: 'string', oneOf: [{ const: 'r', title: 'Red' }, { const: 'b', title: 'Blue' }] },
+    colour: {
+      type: 'string',
+      oneOf: [
+        { const: 'r', title: 'Red' },
+        { const: 'b', title: 'Blue' },
+      ],
+    },
   },
   required: ['email'],
 })
@@ -26,10 +32,14 @@ const choices = form({
   required: ['days'],
 })
 
-const deploy = tool('deploy', { description: 'Deploys once the user is sure', input: z.object({ env: z.string() }) }, async ({ env }, ctx) => {
-  const answer = await ctx.elicit('sure', sure, `Deploy to ${env}?`)
-  return answer.action === 'accept' && answer.content.sure ? `deployed to ${env}` : `not deployed: ${answer.action}`
-})
+const deploy = tool(
+  'deploy',
+  { description: 'Deploys once the user is sure', input: z.object({ env: z.string() }) },
+  async ({ env }, ctx) => {
+    const answer = await ctx.elicit('sure', sure, `Deploy to ${env}?`)
+    return answer.action === 'accept' && answer.content.sure ? `deployed to ${env}` : `not deployed: ${answer.action}`
+  },
+)
 
 const buy = tool('buy', { description: 'Takes an order' }, async (_, ctx) => {
   const answer = await ctx.elicit('order', order, 'What shall it be?')
@@ -42,7 +52,10 @@ const days = tool('days', { description: 'Asks for several of a list' }, async (
 })
 
 const both = tool('both', { description: 'Asks two questions at once' }, async (_, ctx) => {
-  const [first, second] = await Promise.all([ctx.elicit('first', name, 'Your name?'), ctx.elicit('second', sure, 'Sure?')])
+  const [first, second] = await Promise.all([
+    ctx.elicit('first', name, 'Your name?'),
+    ctx.elicit('second', sure, 'Sure?'),
+  ])
   return `${first.action} and ${second.action}`
 })
 

@@ -35,7 +35,10 @@ const kinds = tool('kinds', { description: 'One block of every kind of content' 
   },
   { type: 'image', data: 'iVBORw0KGgo=', mimeType: 'image/png' },
   { type: 'audio', data: 'UklGRg==', mimeType: 'audio/wav', annotations: { priority: 1 } },
-  { type: 'resource', resource: { uri: 'memo://hello', mimeType: 'text/plain', text: 'hello', _meta: { 'golden.example/n': 2 } } },
+  {
+    type: 'resource',
+    resource: { uri: 'memo://hello', mimeType: 'text/plain', text: 'hello', _meta: { 'golden.example/n': 2 } },
+  },
   { type: 'resource', resource: { uri: 'memo://bytes', mimeType: 'application/octet-stream', blob: 'AAEC/w==' } },
   {
     type: 'resource_link',
@@ -81,9 +84,25 @@ const wrong = tool('wrong', { description: 'Breaks its own promise', output: z.o
   result({ structuredContent: { sum: 'many' } }),
 )
 
-const inherited = tool('toString', { description: 'Has a name that every object inherits' }, () => 'a tool called toString')
+const inherited = tool(
+  'toString',
+  { description: 'Has a name that every object inherits' },
+  () => 'a tool called toString',
+)
 
 const secret = tool('secret', { description: 'For staff', scopes: ['staff'] }, () => 'seen')
 
 /** Tools that answer at once. */
-export const contentTools = (): ToolValue[] => [add, measure, kinds, future, copies, fail, boom, cyclic, wrong, inherited, secret]
+export const contentTools = (): ToolValue[] => [
+  add,
+  measure,
+  kinds,
+  future,
+  copies,
+  fail,
+  boom,
+  cyclic,
+  wrong,
+  inherited,
+  secret,
+]

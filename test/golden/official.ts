@@ -48,11 +48,13 @@ export function officialFaults(
   for (const { from, text } of crossed) {
     for (const message of messagesOf(text)) {
       if (from === 'client') {
-        if (message.method !== undefined) asked.set(message.id, [...(asked.get(message.id) ?? []), askedBy(message, serves)])
+        if (message.method !== undefined)
+          asked.set(message.id, [...(asked.get(message.id) ?? []), askedBy(message, serves)])
         continue
       }
       const request = message.method === undefined ? answeredBy(message, asked.get(message.id) ?? []) : undefined
-      if (request?.method === 'initialize' && isObject(message.result)) session = String(message.result['protocolVersion'])
+      if (request?.method === 'initialize' && isObject(message.result))
+        session = String(message.result['protocolVersion'])
       const revision = request?.revision ?? (isTagged(message) ? newestIn(asked) : undefined) ?? session
       const schema = revision === undefined ? undefined : schemaOf(revision)
       if (!schema || exempt(text)) continue
@@ -81,7 +83,8 @@ function askedBy({ method, params }: JsonObject, serves: (revision: string) => b
 function answeredBy({ result }: JsonObject, asked: Asked[]): Asked | undefined {
   const modern = isObject(result) && result['resultType'] !== undefined
   // Of equal ids in flight the later ones are refused.
-  const at = result === undefined ? asked.length - 1 : asked.findIndex(({ revision }) => (revision !== undefined) === modern)
+  const at =
+    result === undefined ? asked.length - 1 : asked.findIndex(({ revision }) => (revision !== undefined) === modern)
   return asked.splice(Math.max(at, 0), 1)[0]
 }
 
@@ -91,7 +94,12 @@ function isTagged({ params }: JsonObject): boolean {
 }
 
 function newestIn(asked: ReadonlyMap<unknown, readonly Asked[]>): string | undefined {
-  return [...asked.values()].flat().map(({ revision }) => revision).filter((revision) => revision !== undefined).sort().at(-1)
+  return [...asked.values()]
+    .flat()
+    .map(({ revision }) => revision)
+    .filter((revision) => revision !== undefined)
+    .sort()
+    .at(-1)
 }
 
 function faultsOf(message: JsonObject, method: string | undefined, schema: OfficialSchema): string[] {
@@ -101,7 +109,10 @@ function faultsOf(message: JsonObject, method: string | undefined, schema: Offic
   if (message['error'] !== undefined) {
     // The older schemas know no error without an id; JSON-RPC 2.0 asks for null where it could not be read.
     if (message['id'] === null && 'JSONRPCError' in schema.definitions) return []
-    return schema.faults('JSONRPCErrorResponse' in schema.definitions ? 'JSONRPCErrorResponse' : 'JSONRPCError', message)
+    return schema.faults(
+      'JSONRPCErrorResponse' in schema.definitions ? 'JSONRPCErrorResponse' : 'JSONRPCError',
+      message,
+    )
   }
   const result = isObject(message['result']) ? message['result'] : {}
   if (result['resultType'] === 'input_required') return schema.faults('InputRequiredResult', result)

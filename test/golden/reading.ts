@@ -47,11 +47,18 @@ export const resources = (): (ResourceValue | TemplateValue)[] => [
       description: 'A note by its id',
       mimeType: 'text/plain',
       annotations: { priority: 0 },
-      complete: { id: (typed, given) => ['one', 'two', 'three', given.near ?? ''].filter((id) => id !== '' && id.startsWith(typed)) },
+      complete: {
+        id: (typed, given) =>
+          ['one', 'two', 'three', given.near ?? ''].filter((id) => id !== '' && id.startsWith(typed)),
+      },
     },
     ({ id }) => `note ${String(id)}`,
   ),
-  template('file://golden/{+path}{?page}', { name: 'file' }, ({ path, page }) => `${String(path)} ${page === undefined ? 'whole' : String(page)}`),
+  template(
+    'file://golden/{+path}{?page}',
+    { name: 'file' },
+    ({ path, page }) => `${String(path)} ${page === undefined ? 'whole' : String(page)}`,
+  ),
   template('staff://{id}', { name: 'staff', scopes: ['staff'] }, () => 'for staff'),
 ]
 

@@ -22,10 +22,14 @@ const grow = tool('grow', { description: 'Adds a tool and a resource, and takes 
   return 'grown'
 })
 
-const touch = tool('touch', { description: 'Changes what a resource holds', input: z.object({ uri: z.string() }) }, ({ uri }, ctx) => {
-  ctx.server.updated(uri)
-  return 'touched'
-})
+const touch = tool(
+  'touch',
+  { description: 'Changes what a resource holds', input: z.object({ uri: z.string() }) },
+  ({ uri }, ctx) => {
+    ctx.server.updated(uri)
+    return 'touched'
+  },
+)
 
 /** Tools that take their time or leave something behind. */
 export function runningTools(): ToolValue[] {
@@ -48,7 +52,11 @@ export function runningTools(): ToolValue[] {
   return [climb, log, grow, touch, wait, release, cancels]
 }
 
-function withResolvers(): { promise: Promise<string>; resolve: (value: string) => void; reject: (error: Error) => void } {
+function withResolvers(): {
+  promise: Promise<string>
+  resolve: (value: string) => void
+  reject: (error: Error) => void
+} {
   let resolve = (_: string): void => {}
   let reject = (_: Error): void => {}
   const promise = new Promise<string>((yes, no) => {

@@ -14,7 +14,13 @@ const handshakes = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05']
 const server = serverOf({ tools: [tool('t', {}, () => 'ran')] })
 const withMeta = (version: unknown): object => ({ _meta: { [versionKey]: version, [capabilitiesKey]: {} } })
 
-const decisions: readonly (readonly [what: string, method: string, params: object | undefined, header: string | undefined, modern: boolean])[] = [
+const decisions: readonly (readonly [
+  what: string,
+  method: string,
+  params: object | undefined,
+  header: string | undefined,
+  modern: boolean,
+])[] = [
   ['_meta names a revision', 'tools/list', withMeta('2026-07-28'), undefined, true],
   ['_meta names one that nobody speaks', 'tools/list', withMeta('1999-01-01'), undefined, true],
   ['_meta names what is no date', 'tools/list', withMeta('latest'), undefined, true],
@@ -35,12 +41,19 @@ for (const [what, method, params, header, modern] of decisions) {
   test(`${what}: ${modern ? 'stands alone' : 'needs a handshake'}`, () => {
     const message = { method, ...(params && { params: params as never }) }
     assert.equal(peerFor(server, {}).isSelfContained(message, header), modern)
-    assert.equal(peerFor(server, { revisions: ['2025-11-25'] }).isSelfContained(message, header), false, 'pinned to handshakes')
+    assert.equal(
+      peerFor(server, { revisions: ['2025-11-25'] }).isSelfContained(message, header),
+      false,
+      'pinned to handshakes',
+    )
   })
 }
 
 /** Sends each message in turn on one connection; what came back. */
-async function talk(revisions: readonly string[] | undefined, ...messages: unknown[]): Promise<Record<string, unknown>[]> {
+async function talk(
+  revisions: readonly string[] | undefined,
+  ...messages: unknown[]
+): Promise<Record<string, unknown>[]> {
   const link = connectInMemory(server, { graceMs: 0, ...(revisions && { revisions }) })
   const heard: Record<string, unknown>[] = []
   link.onMessage((text) => heard.push(JSON.parse(text)))
@@ -52,10 +65,16 @@ async function talk(revisions: readonly string[] | undefined, ...messages: unkno
   return heard
 }
 
-const rpc = (id: number, method: string, params?: object): object => ({ jsonrpc: '2.0', id, method, ...(params && { params }) })
+const rpc = (id: number, method: string, params?: object): object => ({
+  jsonrpc: '2.0',
+  id,
+  method,
+  ...(params && { params }),
+})
 const initialize = (id: number, protocolVersion: unknown): object =>
   rpc(id, 'initialize', { protocolVersion, capabilities: everything, clientInfo: { name: 'c', version: '1' } })
-const codeOf = (answer: Record<string, unknown> | undefined): number | undefined => (answer?.['error'] as { code: number } | undefined)?.code
+const codeOf = (answer: Record<string, unknown> | undefined): number | undefined =>
+  (answer?.['error'] as { code: number } | undefined)?.code
 
 test('every revision with a handshake is echoed; every other day is countered with the newest', async () => {
   const agreed = async (offered: string, revisions?: readonly string[]): Promise<unknown> => {
@@ -105,7 +124,12 @@ test('pinned to handshakes, no answer has a code that tells a client of the othe
 })
 
 test('pinned to the lifecycle without one, a handshake is refused with the names of what is served', async () => {
-  const [first, second, third] = await talk(['2026-07-28'], initialize(1, '2025-11-25'), initialize(2, 'latest'), rpc(3, 'initialize'))
+  const [first, second, third] = await talk(
+    ['2026-07-28'],
+    initialize(1, '2025-11-25'),
+    initialize(2, 'latest'),
+    rpc(3, 'initialize'),
+  )
   for (const answer of [first, second, third]) {
     assert.equal(codeOf(answer), -32022)
     const { data } = answer?.['error'] as { data: { supported: string[] } }
@@ -116,7 +140,11 @@ test('pinned to the lifecycle without one, a handshake is refused with the names
 test('supported names all that is served, newest first', async () => {
   for (const revisions of [undefined, ['2025-03-26', '2026-07-28']]) {
     const wanted = revisions ? ['2026-07-28', '2025-03-26'] : ['2026-07-28', ...handshakes]
-    const [refused, discovered] = await talk(revisions, rpc(1, 'tools/list', withMeta('2031-01-01')), rpc(2, 'server/discover', withMeta('2026-07-28')))
+    const [refused, discovered] = await talk(
+      revisions,
+      rpc(1, 'tools/list', withMeta('2031-01-01')),
+      rpc(2, 'server/discover', withMeta('2026-07-28')),
+    )
     assert.deepEqual((refused?.['error'] as { data: { supported: string[] } }).data.supported, wanted)
     assert.deepEqual((discovered?.['result'] as { supportedVersions: string[] }).supportedVersions, wanted)
   }

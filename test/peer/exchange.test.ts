@@ -40,12 +40,22 @@ function open(server: Server, options: SpeakOptions = {}) {
   const outlet = { send: (text: string) => void said.push(JSON.parse(text)) }
   const modern = (id: string | number, method: string, params: object = {}): Exchange =>
     peer.answerSelfContained(
-      { kind: 'request', id, method, params: { ...params, _meta: { [versionKey]: '2026-07-28', [capabilitiesKey]: everything } } as never },
+      {
+        kind: 'request',
+        id,
+        method,
+        params: { ...params, _meta: { [versionKey]: '2026-07-28', [capabilitiesKey]: everything } } as never,
+      },
       { principal: undefined, outlet, inFlight, transport: 'memory' },
     )
   const shake = (revision = '2025-11-25', capabilities: object = everything): Session => {
     const params = { protocolVersion: revision, capabilities, clientInfo: { name: 'c', version: '1' } } as never
-    const { session } = peer.initialize({ kind: 'request', id: 'init', method: 'initialize', params }, undefined, 'memory', inFlight)
+    const { session } = peer.initialize(
+      { kind: 'request', id: 'init', method: 'initialize', params },
+      undefined,
+      'memory',
+      inFlight,
+    )
     assert.ok(session)
     return session
   }
@@ -54,7 +64,9 @@ function open(server: Server, options: SpeakOptions = {}) {
   return { peer, modern, shake, legacy, said, inFlight }
 }
 
-async function answerOf(exchange: Exchange): Promise<{ result?: JsonObject; error?: { code: number; message: string } } | undefined> {
+async function answerOf(
+  exchange: Exchange,
+): Promise<{ result?: JsonObject; error?: { code: number; message: string } } | undefined> {
   const answer = await exchange.answer
   return answer && (JSON.parse(answer.text) as { result?: JsonObject; error?: { code: number; message: string } })
 }
@@ -78,7 +90,12 @@ test('without a scope of ids, equal ones do not meet', async () => {
   const peer = peerFor(server, {})
   const call = (name: string): Exchange =>
     peer.answerSelfContained(
-      { kind: 'request', id: 1, method: 'tools/call', params: { name, _meta: { [versionKey]: '2026-07-28', [capabilitiesKey]: {} } } },
+      {
+        kind: 'request',
+        id: 1,
+        method: 'tools/call',
+        params: { name, _meta: { [versionKey]: '2026-07-28', [capabilitiesKey]: {} } },
+      },
       { principal: undefined, outlet: { send: () => {} }, transport: 'http', header: headerOf(name) },
     )
   const first = call('wait')
@@ -88,7 +105,11 @@ test('without a scope of ids, equal ones do not meet', async () => {
 })
 
 function headerOf(name: string): (header: string) => string | undefined {
-  const headers: Record<string, string> = { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': name }
+  const headers: Record<string, string> = {
+    'mcp-protocol-version': '2026-07-28',
+    'mcp-method': 'tools/call',
+    'mcp-name': name,
+  }
   return (header) => headers[header]
 }
 
@@ -97,7 +118,8 @@ test('cancelled: the handler is told once, and nothing more is said', async () =
     const { server, go, aborted } = gate()
     const { modern, legacy, shake, peer, said } = open(server)
     const session = shake()
-    const exchange = way === 'modern' ? modern(1, 'tools/call', { name: 'wait' }) : legacy(session, 1, 'tools/call', { name: 'wait' })
+    const exchange =
+      way === 'modern' ? modern(1, 'tools/call', { name: 'wait' }) : legacy(session, 1, 'tools/call', { name: 'wait' })
     await settled(2)
     if (way === 'modern') exchange.cancel('enough')
     else peer.notified('notifications/cancelled', { requestId: 1, reason: 'enough' }, session)
@@ -145,14 +167,21 @@ test('to cancel what is over, or what nobody asked, changes nothing', async () =
 })
 
 const asking = (handler?: (ctx: Context) => Promise<string>): Server =>
-  serverOf({ tools: [tool('t', {}, (_, ctx) => (handler ? handler(ctx) : ctx.elicit('a', sure, 'A?').then(({ action }) => action)))] })
+  serverOf({
+    tools: [
+      tool('t', {}, (_, ctx) => (handler ? handler(ctx) : ctx.elicit('a', sure, 'A?').then(({ action }) => action))),
+    ],
+  })
 
 test('a question that nobody answers is given up after its time, and taken back', async () => {
   const { shake, legacy, said } = open(asking(), { askTimeoutMs: 20 })
   const session = shake()
   const answer = await answerOf(legacy(session, 1, 'tools/call', { name: 't' }))
   assert.equal(answer?.result?.['isError'], true)
-  assert.deepEqual(said.map(({ method }) => method), ['elicitation/create', 'notifications/cancelled'])
+  assert.deepEqual(
+    said.map(({ method }) => method),
+    ['elicitation/create', 'notifications/cancelled'],
+  )
   assert.equal((said[1]?.['params'] as JsonObject)['requestId'], said[0]?.['id'])
   assert.equal(session.asks.size, 0)
 })
@@ -163,8 +192,14 @@ test('a question whose call is cancelled is taken back, and its answer comes to 
   const exchange = legacy(session, 1, 'tools/call', { name: 't' })
   await settled(2)
   exchange.cancel()
-  assert.deepEqual(said.map(({ method }) => method), ['elicitation/create', 'notifications/cancelled'])
-  peer.responded({ kind: 'response', id: said[0]?.['id'] as string, result: { action: 'accept', content: { sure: true } } }, session)
+  assert.deepEqual(
+    said.map(({ method }) => method),
+    ['elicitation/create', 'notifications/cancelled'],
+  )
+  peer.responded(
+    { kind: 'response', id: said[0]?.['id'] as string, result: { action: 'accept', content: { sure: true } } },
+    session,
+  )
   await settled()
   assert.equal(said.length, 2)
   assert.equal(session.asks.size, 0)
@@ -216,11 +251,16 @@ test('ids of questions are never used twice, and only one answer counts', async 
 
 test('no more questions wait than may', async () => {
   const many = serverOf({
-    tools: [tool('t', {}, async (_, ctx) => {
-      const all = Array.from({ length: 150 }, (_, n) => ctx.elicit(`q${n}`, sure, `Q${n}?`))
-      const settledAll = await Promise.race([Promise.allSettled(all), new Promise<'waiting'>((resolve) => setTimeout(() => resolve('waiting'), 20))])
-      return settledAll === 'waiting' ? 'waiting' : 'settled'
-    })],
+    tools: [
+      tool('t', {}, async (_, ctx) => {
+        const all = Array.from({ length: 150 }, (_, n) => ctx.elicit(`q${n}`, sure, `Q${n}?`))
+        const settledAll = await Promise.race([
+          Promise.allSettled(all),
+          new Promise<'waiting'>((resolve) => setTimeout(() => resolve('waiting'), 20)),
+        ])
+        return settledAll === 'waiting' ? 'waiting' : 'settled'
+      }),
+    ],
   })
   const { shake, legacy, said } = open(many)
   const session = shake()
@@ -230,10 +270,18 @@ test('no more questions wait than may', async () => {
 
 test('where the client cannot be reached the question is refused', async () => {
   const peer = peerFor(asking(), {})
-  const params = { protocolVersion: '2025-11-25', capabilities: everything, clientInfo: { name: 'c', version: '1' } } as never
+  const params = {
+    protocolVersion: '2025-11-25',
+    capabilities: everything,
+    clientInfo: { name: 'c', version: '1' },
+  } as never
   const { session } = peer.initialize({ kind: 'request', id: 0, method: 'initialize', params }, undefined, 'http')
   assert.ok(session)
-  const exchange = peer.answerInSession({ kind: 'request', id: 1, method: 'tools/call', params: { name: 't' } }, session, { send: () => assert.fail('sent'), ask: () => false })
+  const exchange = peer.answerInSession(
+    { kind: 'request', id: 1, method: 'tools/call', params: { name: 't' } },
+    session,
+    { send: () => assert.fail('sent'), ask: () => false },
+  )
   assert.equal((await answerOf(exchange))?.error?.code, -32603)
 })
 
@@ -267,7 +315,9 @@ test('the result of a listen is tagged with its id', async () => {
   assert.equal((meta as JsonObject)['io.modelcontextprotocol/subscriptionId'], 'l')
 })
 
-const link = tool('link', {}, () => result({ content: [{ type: 'resource_link', uri: 'a://a', name: 'a' }], structuredContent: { n: 1 } }))
+const link = tool('link', {}, () =>
+  result({ content: [{ type: 'resource_link', uri: 'a://a', name: 'a' }], structuredContent: { n: 1 } }),
+)
 const plain = tool('plain', { title: 'Plain', icons: [{ src: 'https://a.example/i.png' }] }, () => 'plain')
 
 test('each loss is told, by its rule, method and revision; nothing where nothing is lost', async () => {
@@ -298,7 +348,10 @@ test('strict refuses a result that loses, not a list that loses decoration', asy
 
 test('anything unexpected is answered with a fixed text, and told to the log alone', async () => {
   const { logger, at } = recorder()
-  const broken: Server = { ...serverOf({ tools: [plain] }), handle: () => Promise.reject(new Error('secret inner life')) }
+  const broken: Server = {
+    ...serverOf({ tools: [plain] }),
+    handle: () => Promise.reject(new Error('secret inner life')),
+  }
   for (const revision of eras) {
     const client = await clientOf(broken, { revision, logger })
     const { error } = await client.request('tools/list')
@@ -330,7 +383,10 @@ test('closing a link answers what is in flight, then nothing', async () => {
   await door.close()
   clearTimeout(holding)
   await settled(2)
-  assert.deepEqual(heard.map(({ id, error }) => [id, typeof error]), [[1, 'object']])
+  assert.deepEqual(
+    heard.map(({ id, error }) => [id, typeof error]),
+    [[1, 'object']],
+  )
   door.send({ jsonrpc: '2.0', id: 2, method: 'tools/call', params: { name: 'quick', _meta: meta } })
   await settled()
   assert.equal(heard.length, 1)

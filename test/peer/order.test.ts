@@ -147,7 +147,12 @@ async function answered(faults: readonly Fault[]): Promise<{ status: number; cod
     method: 'tools/call',
     params: { name: 'mirrored', arguments: { region: 'eu', n: 1 } },
     meta: { [versionKey]: version, [capabilitiesKey]: { sampling: {} } },
-    headers: { 'mcp-protocol-version': version, 'mcp-method': 'tools/call', 'mcp-name': 'mirrored', 'mcp-param-region': 'eu' },
+    headers: {
+      'mcp-protocol-version': version,
+      'mcp-method': 'tools/call',
+      'mcp-name': 'mirrored',
+      'mcp-param-region': 'eu',
+    },
   }
   for (const { spoil } of faults) spoil(draft)
   const params = { ...draft.params, _meta: draft.meta } as JsonObject
@@ -157,11 +162,15 @@ async function answered(faults: readonly Fault[]): Promise<{ status: number; cod
   )
   const answer = await exchange.answer
   assert.ok(answer)
-  const { result, error } = JSON.parse(answer.text) as { result?: { content: { text: string }[] }; error?: { code: number; message: string } }
+  const { result, error } = JSON.parse(answer.text) as {
+    result?: { content: { text: string }[] }
+    error?: { code: number; message: string }
+  }
   return { status: answer.status, code: error?.code, said: error?.message ?? String(result?.content[0]?.text) }
 }
 
-const fits = (one: Fault, other: Fault): boolean => !one.without?.includes(other.name) && !other.without?.includes(one.name)
+const fits = (one: Fault, other: Fault): boolean =>
+  !one.without?.includes(other.name) && !other.without?.includes(one.name)
 
 async function judge(faults: readonly Fault[]): Promise<void> {
   const [first] = faults
@@ -190,11 +199,25 @@ for (const [at, fault] of inOrder.entries()) {
 
 /** What a request with a handshake can be refused for, in order; the request is spoiled in the same way. */
 const legacy: readonly Fault[] = inOrder.filter(({ name }) =>
-  ['the method is unknown', 'the arguments are no object', 'the tool is unknown', 'a needed feature is missing', 'the arguments do not fit'].includes(name),
+  [
+    'the method is unknown',
+    'the arguments are no object',
+    'the tool is unknown',
+    'a needed feature is missing',
+    'the arguments do not fit',
+  ].includes(name),
 )
 
-async function legacyAnswered(faults: readonly Fault[], shaken: boolean): Promise<{ code: number | undefined; said: string }> {
-  const draft: Draft = { method: 'tools/call', params: { name: 'mirrored', arguments: { n: 1 } }, meta: {}, headers: {} }
+async function legacyAnswered(
+  faults: readonly Fault[],
+  shaken: boolean,
+): Promise<{ code: number | undefined; said: string }> {
+  const draft: Draft = {
+    method: 'tools/call',
+    params: { name: 'mirrored', arguments: { n: 1 } },
+    meta: {},
+    headers: {},
+  }
   for (const { spoil } of faults) spoil(draft)
   const capable = !faults.some(({ name }) => name === 'a needed feature is missing')
   const { method, params } = draft

@@ -11,7 +11,8 @@ const all = { toolsListChanged: true, promptsListChanged: true, resourcesListCha
 /** A client that hears of everything it may, and what it heard. */
 async function listener(server: Server, revision: string, uris: string[] = [], options: TestClientOptions = {}) {
   const client = await clientOf(server, { revision, ...options })
-  if (revision === '2026-07-28') void client.request('subscriptions/listen', { notifications: { ...all, resourceSubscriptions: uris } })
+  if (revision === '2026-07-28')
+    void client.request('subscriptions/listen', { notifications: { ...all, resourceSubscriptions: uris } })
   else for (const uri of uris) await client.request('resources/subscribe', { uri })
   await settled()
   const start = client.heard.length
@@ -30,7 +31,13 @@ for (const revision of eras) {
   test(`${revision}: each kind of change is told once, by its kind`, async () => {
     const server = serverOf({ tools: [], prompts: [], resources: [] })
     const { told } = await listener(server, revision)
-    server.add(tool('a', {}, () => 'a'), tool('b', {}, () => 'b'), prompt('p', {}), resource('a://a', { name: 'a' }), template('b://{b}', { name: 'b' }))
+    server.add(
+      tool('a', {}, () => 'a'),
+      tool('b', {}, () => 'b'),
+      prompt('p', {}),
+      resource('a://a', { name: 'a' }),
+      template('b://{b}', { name: 'b' }),
+    )
     await settled()
     assert.deepEqual(told().sort(), [changed('prompts'), changed('resources'), changed('tools')])
     server.remove('template', 'b://{b}')
@@ -61,7 +68,11 @@ for (const revision of eras) {
     const server = serverOf({ tools: [], prompts: [], resources: [] })
     const outsider = await listener(server, revision)
     const insider = await listener(server, revision, [], { principal: staff })
-    server.add(tool('s', { scopes: ['staff'] }, () => 's'), prompt('s', { scopes: ['staff'] }), resource('s://s', { name: 's', scopes: ['staff'] }))
+    server.add(
+      tool('s', { scopes: ['staff'] }, () => 's'),
+      prompt('s', { scopes: ['staff'] }),
+      resource('s://s', { name: 's', scopes: ['staff'] }),
+    )
     await settled()
     assert.deepEqual(outsider.told(), [])
     assert.equal(insider.told().length, 3)
@@ -69,13 +80,22 @@ for (const revision of eras) {
     await settled()
     assert.deepEqual(outsider.told(), [])
     assert.equal(insider.told().length, 4)
-    server.add(tool('s', { scopes: ['staff'] }, () => 's'), tool('open', {}, () => 'o'))
+    server.add(
+      tool('s', { scopes: ['staff'] }, () => 's'),
+      tool('open', {}, () => 'o'),
+    )
     await settled()
     assert.deepEqual(outsider.told(), [changed('tools')])
   })
 
   test(`${revision}: an update goes to those who subscribed and could read it`, async () => {
-    const server = serverOf({ resources: [resource('a://a', { name: 'a' }, () => 'a'), template('n://{n}', { name: 'n' }, () => 'n'), resource('s://s', { name: 's', scopes: ['staff'] }, () => 's')] })
+    const server = serverOf({
+      resources: [
+        resource('a://a', { name: 'a' }, () => 'a'),
+        template('n://{n}', { name: 'n' }, () => 'n'),
+        resource('s://s', { name: 's', scopes: ['staff'] }, () => 's'),
+      ],
+    })
     const outsider = await listener(server, revision, ['a://a', 's://s', 'n://1'])
     const insider = await listener(server, revision, ['s://s'], { principal: staff })
     for (const uri of ['a://a', 's://s', 'n://1', 'n://2', 'no://such']) server.updated(uri)
@@ -90,7 +110,10 @@ for (const revision of eras) {
     server.replace(resource('a://a', { name: 'a', scopes: ['staff'] }, () => 'a'))
     server.updated('a://a')
     await settled()
-    assert.deepEqual(told().filter((line) => line.includes('updated')), [])
+    assert.deepEqual(
+      told().filter((line) => line.includes('updated')),
+      [],
+    )
   })
 
   test(`${revision}: a handler's own changes reach the others`, async () => {
@@ -140,7 +163,10 @@ test('a listen without a session level is told apart by its id; two on one conne
   server.changed('tools')
   server.updated('a://a')
   await settled()
-  const ids = client.heard.map(({ method, params }) => [method, (params?.['_meta'] as Record<string, unknown>)['io.modelcontextprotocol/subscriptionId']])
+  const ids = client.heard.map(({ method, params }) => [
+    method,
+    (params?.['_meta'] as Record<string, unknown>)['io.modelcontextprotocol/subscriptionId'],
+  ])
   assert.deepEqual(ids, [
     ['notifications/subscriptions/acknowledged', first],
     ['notifications/subscriptions/acknowledged', first + 1],

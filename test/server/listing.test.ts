@@ -19,7 +19,12 @@ async function page(client: TestClient, cursor?: string, method = 'tools/list', 
   const { result, error } = await client.request(method, cursor === undefined ? {} : { cursor })
   const nouns = (result?.[list] ?? []) as { name: string }[]
   const next = result?.['nextCursor'] as string | undefined
-  return { names: nouns.map(({ name }) => name), next, hints: [result?.['ttlMs'], result?.['cacheScope']], code: error?.code }
+  return {
+    names: nouns.map(({ name }) => name),
+    next,
+    hints: [result?.['ttlMs'], result?.['cacheScope']],
+    code: error?.code,
+  }
 }
 
 async function walk(client: TestClient): Promise<string[]> {
@@ -74,30 +79,42 @@ test('whoever walks the list while it changes meets each entry that stays, once'
   const name = fc.integer({ min: 0, max: 9 }).map(String)
   const change = fc.record({ add: fc.boolean(), name })
   await fc.assert(
-    fc.asyncProperty(fc.integer({ min: 1, max: 4 }), fc.array(fc.array(change, { maxLength: 4 }), { maxLength: 6 }), async (pageSize, changes) => {
-      const stays = ['keep1', 'keep2', 'keep3']
-      const server = serverOf({ tools: tools('0', 'keep1', '1', '2', 'keep2', '3', 'keep3', '4'), pageSize })
-      const client = await clientOf(server)
-      const met: string[] = []
-      let next: string | undefined
-      let round = 0
-      do {
-        const here = await page(client, next)
-        met.push(...here.names)
-        next = here.next
-        for (const { add, name } of changes[round++] ?? []) {
-          server.remove('tool', name)
-          if (add) server.add(...tools(name))
-        }
-      } while (next !== undefined)
-      assert.deepEqual(met.filter((one) => stays.includes(one)), stays)
-    }),
+    fc.asyncProperty(
+      fc.integer({ min: 1, max: 4 }),
+      fc.array(fc.array(change, { maxLength: 4 }), { maxLength: 6 }),
+      async (pageSize, changes) => {
+        const stays = ['keep1', 'keep2', 'keep3']
+        const server = serverOf({ tools: tools('0', 'keep1', '1', '2', 'keep2', '3', 'keep3', '4'), pageSize })
+        const client = await clientOf(server)
+        const met: string[] = []
+        let next: string | undefined
+        let round = 0
+        do {
+          const here = await page(client, next)
+          met.push(...here.names)
+          next = here.next
+          for (const { add, name } of changes[round++] ?? []) {
+            server.remove('tool', name)
+            if (add) server.add(...tools(name))
+          }
+        } while (next !== undefined)
+        assert.deepEqual(
+          met.filter((one) => stays.includes(one)),
+          stays,
+        )
+      },
+    ),
     { numRuns: 60 },
   )
 })
 
 test('a cursor of another list, another server, another key, or nobody is refused', async () => {
-  const server = serverOf({ tools: tools('a', 'b'), prompts: [prompt('a', {}), prompt('b', {})], resources: [resource('a://a', { name: 'a' })], pageSize: 1 })
+  const server = serverOf({
+    tools: tools('a', 'b'),
+    prompts: [prompt('a', {}), prompt('b', {})],
+    resources: [resource('a://a', { name: 'a' })],
+    pageSize: 1,
+  })
   const client = await clientOf(server)
   const { next = '' } = await page(client)
   assert.deepEqual((await page(client, next)).names, ['b'])
@@ -118,7 +135,10 @@ test('a replica with the same key goes on with the cursor, also after the key wa
 })
 
 test('a cursor is no secret kept by who asked: it starts after the same entry for whoever sees less', async () => {
-  const server = serverOf({ tools: [...tools('a'), tool('s', { scopes: ['staff'] }, () => 's'), ...tools('b', 'c')], pageSize: 2 })
+  const server = serverOf({
+    tools: [...tools('a'), tool('s', { scopes: ['staff'] }, () => 's'), ...tools('b', 'c')],
+    pageSize: 2,
+  })
   const insider = await clientOf(server, { principal: staff })
   const { names, next } = await page(insider)
   assert.deepEqual(names, ['a', 's'])
@@ -126,7 +146,11 @@ test('a cursor is no secret kept by who asked: it starts after the same entry fo
 })
 
 test('hints are what was said, on every page', async () => {
-  const server = serverOf({ tools: tools('a', 'b'), pageSize: 1, cache: { tools: { ttlMs: 5000, cacheScope: 'public' } } })
+  const server = serverOf({
+    tools: tools('a', 'b'),
+    pageSize: 1,
+    cache: { tools: { ttlMs: 5000, cacheScope: 'public' } },
+  })
   const client = await clientOf(server)
   const first = await page(client)
   assert.deepEqual(first.hints, [5000, 'public'])
@@ -135,7 +159,11 @@ test('hints are what was said, on every page', async () => {
 
 test('a list is private wherever it depends on who asks, on every page', async () => {
   const cache = { tools: { ttlMs: 5000, cacheScope: 'public' } } as const
-  const scoped = serverOf({ tools: [...tools('a', 'b'), tool('s', { scopes: ['staff'] }, () => 's')], pageSize: 1, cache })
+  const scoped = serverOf({
+    tools: [...tools('a', 'b'), tool('s', { scopes: ['staff'] }, () => 's')],
+    pageSize: 1,
+    cache,
+  })
   const stranger = await clientOf(scoped)
   const first = await page(stranger)
   assert.deepEqual(first.hints, [5000, 'private'])

@@ -21,7 +21,9 @@ test('what is added is there, in the order of adding', async () => {
 })
 
 test('tool chains', async () => {
-  const server = serverOf().tool('a', {}, () => 'a').tool('b', { input: z.object({ n: z.int() }) }, ({ n }) => String(n + 1))
+  const server = serverOf()
+    .tool('a', {}, () => 'a')
+    .tool('b', { input: z.object({ n: z.int() }) }, ({ n }) => String(n + 1))
   const client = await clientOf(server)
   assert.equal(textOf(await client.request('tools/call', { name: 'b', arguments: { n: 1 } })), '2')
 })
@@ -68,14 +70,40 @@ const bad: readonly (readonly [what: string, make: () => Primitive, complaint: R
   ['an empty name', () => named(''), /tool ""/],
   ['a name of 129 characters', () => named('x'.repeat(129)), /tool "x+"/],
   ['an input that is no object', () => tool('odd', { input: { type: 'string' } }, () => ''), /tool "odd"/],
-  ['a schema with a keyword of the wrong type', () => tool('odd', { input: { type: 'object', required: 'a' } }, () => ''), /tool "odd"/],
-  ['a reference that leads nowhere', () => tool('odd', { input: { type: 'object', properties: { a: { $ref: '#/nowhere' } } } }, () => ''), /tool "odd"/],
+  [
+    'a schema with a keyword of the wrong type',
+    () => tool('odd', { input: { type: 'object', required: 'a' } }, () => ''),
+    /tool "odd"/,
+  ],
+  [
+    'a reference that leads nowhere',
+    () => tool('odd', { input: { type: 'object', properties: { a: { $ref: '#/nowhere' } } } }, () => ''),
+    /tool "odd"/,
+  ],
   ['a pattern that is none', () => tool('odd', { output: { type: 'string', pattern: '(' } }, () => ''), /tool "odd"/],
   ['a URI that is none', () => resource('no uri', { name: 'odd' }), /resource "no uri"/],
   ['a template that is none', () => template('memo://{', { name: 'odd' }), /template "memo:\/\/\{"/],
-  ['a completer of no variable', () => template('memo://{a}', { name: 'odd', complete: { b: () => [] } }), /template "memo:\/\/\{a\}".*\bb\b/],
+  [
+    'a completer of no variable',
+    () => template('memo://{a}', { name: 'odd', complete: { b: () => [] } }),
+    /template "memo:\/\/\{a\}".*\bb\b/,
+  ],
   ['a prompt without a name', () => prompt('', {}), /prompt ""/],
-  ['two headers of one name', () => tool('odd', { input: { type: 'object', properties: { a: { type: 'string', 'x-mcp-header': 'H' }, b: { type: 'string', 'x-mcp-header': 'h' } } } }, () => ''), /tool "odd"/],
+  [
+    'two headers of one name',
+    () =>
+      tool(
+        'odd',
+        {
+          input: {
+            type: 'object',
+            properties: { a: { type: 'string', 'x-mcp-header': 'H' }, b: { type: 'string', 'x-mcp-header': 'h' } },
+          },
+        },
+        () => '',
+      ),
+    /tool "odd"/,
+  ],
 ]
 for (const [what, make, complaint] of bad) {
   test(`${what} is refused by name, and nothing is added`, async () => {
@@ -87,7 +115,9 @@ for (const [what, make, complaint] of bad) {
 }
 
 test('names of 1 and of 128 characters, and every kind of character, are names', async () => {
-  const server = serverOf({ tools: [named('x'), named('x'.repeat(128)), named('aZ0_.-'), named('__proto__'), named('toString')] })
+  const server = serverOf({
+    tools: [named('x'), named('x'.repeat(128)), named('aZ0_.-'), named('__proto__'), named('toString')],
+  })
   const client = await clientOf(server)
   for (const name of ['x', 'aZ0_.-', '__proto__', 'toString']) {
     assert.equal(textOf(await client.request('tools/call', { name })), name)
@@ -143,7 +173,14 @@ test('a kind is declared where any was given, even an empty list', () => {
 
 test('a method whose capability is off is unknown', async () => {
   const client = await clientOf(serverOf({ tools: [] }))
-  for (const method of ['prompts/list', 'prompts/get', 'resources/list', 'resources/templates/list', 'resources/read', 'completion/complete']) {
+  for (const method of [
+    'prompts/list',
+    'prompts/get',
+    'resources/list',
+    'resources/templates/list',
+    'resources/read',
+    'completion/complete',
+  ]) {
     assert.equal((await client.request(method, { name: 'x', uri: 'a://b' })).error?.code, -32601, method)
   }
   assert.deepEqual((await client.request('tools/list')).result?.['tools'], [])

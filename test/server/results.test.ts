@@ -17,7 +17,9 @@ async function called(made: ToolValue, options: object = {}, revision = '2026-07
 }
 
 test('with an output schema the value is the structured content, checked and as the schema leaves it', async () => {
-  const trimmed = tool('t', { output: z.object({ word: z.string().trim(), n: z.int().default(7) }) }, () => ({ word: ' x ' }) as never)
+  const trimmed = tool('t', { output: z.object({ word: z.string().trim(), n: z.int().default(7) }) }, () => ({
+    word: ' x ',
+  }))
   const { result: got } = await called(trimmed)
   assert.deepEqual(got?.['structuredContent'], { word: 'x', n: 7 })
   assert.deepEqual(got?.['content'], [{ type: 'text', text: '{"word":"x","n":7}' }])
@@ -25,7 +27,11 @@ test('with an output schema the value is the structured content, checked and as 
 
 test('an output that does not fit its schema is refused, told to the log and not to the client', async () => {
   for (const revision of revisions) {
-    const { error, logged } = await called(tool('t', { output: sum }, () => ({ sum: 'secret value' }) as never), {}, revision)
+    const { error, logged } = await called(
+      tool('t', { output: sum }, () => ({ sum: 'secret value' }) as never),
+      {},
+      revision,
+    )
     assert.equal(error?.code, -32603, revision)
     assert.doesNotMatch(error?.message ?? '', /secret|sum/)
     assert.match(String((logged[0]?.fields as { error: Error }).error), /sum/)
@@ -33,9 +39,14 @@ test('an output that does not fit its schema is refused, told to the log and not
 })
 
 test('a result(...) is checked as well, unless it says that it is an error', async () => {
-  assert.equal((await called(tool('t', { output: sum }, () => result({ structuredContent: { sum: 'x' } })))).error?.code, -32603)
+  assert.equal(
+    (await called(tool('t', { output: sum }, () => result({ structuredContent: { sum: 'x' } })))).error?.code,
+    -32603,
+  )
   assert.equal((await called(tool('t', { output: sum }, () => result({ content: [] })))).error?.code, -32603)
-  const failed = await called(tool('t', { output: sum }, () => result({ content: [{ type: 'text', text: 'no' }], isError: true })))
+  const failed = await called(
+    tool('t', { output: sum }, () => result({ content: [{ type: 'text', text: 'no' }], isError: true })),
+  )
   assert.equal(failed.result?.['isError'], true)
 })
 
@@ -58,7 +69,8 @@ test('words of its own stand beside structured content; the copy is added only w
 })
 
 test('without an output schema: text, blocks, one block, nothing', async () => {
-  const content = async (value: unknown): Promise<unknown> => (await called(tool('t', {}, () => value as string))).result?.['content']
+  const content = async (value: unknown): Promise<unknown> =>
+    (await called(tool('t', {}, () => value as string))).result?.['content']
   assert.deepEqual(await content('x'), [{ type: 'text', text: 'x' }])
   assert.deepEqual(await content(''), [{ type: 'text', text: '' }])
   assert.deepEqual(await content({ type: 'text', text: 'y' }), [{ type: 'text', text: 'y' }])
@@ -68,15 +80,38 @@ test('without an output schema: text, blocks, one block, nothing', async () => {
 })
 
 test("nothing is guessed from an object's looks", async () => {
-  for (const value of [{ sum: 1 }, { content: [{ type: 'text', text: 'x' }] }, { structuredContent: {} }, 5, true, null, [1]]) {
+  for (const value of [
+    { sum: 1 },
+    { content: [{ type: 'text', text: 'x' }] },
+    { structuredContent: {} },
+    5,
+    true,
+    null,
+    [1],
+  ]) {
     assert.equal((await called(tool('t', {}, () => value as never))).error?.code, -32603, JSON.stringify(value))
   }
 })
 
-for (const [what, odd] of [['a knot', knot()], ['a bigint', { n: 1n }], ['toJSON that throws', { toJSON: () => { throw new Error('no') } }]] as const) {
+for (const [what, odd] of [
+  ['a knot', knot()],
+  ['a bigint', { n: 1n }],
+  [
+    'toJSON that throws',
+    {
+      toJSON: () => {
+        throw new Error('no')
+      },
+    },
+  ],
+] as const) {
   test(`${what} is answered as what cannot be sent, on every revision`, async () => {
     for (const revision of revisions) {
-      const { error } = await called(tool('t', {}, () => result({ structuredContent: odd as never })), {}, revision)
+      const { error } = await called(
+        tool('t', {}, () => result({ structuredContent: odd as never })),
+        {},
+        revision,
+      )
       assert.equal(error?.code, -32603, revision)
     }
   })
@@ -89,7 +124,10 @@ function knot(): object {
 }
 
 test('ToolError is a no, in its own words, and nothing for the log', async () => {
-  const { result: got, logged } = await called(tool('t', {}, () => Promise.reject(new ToolError('the shop is closed'))), { maskErrors: true })
+  const { result: got, logged } = await called(
+    tool('t', {}, () => Promise.reject(new ToolError('the shop is closed'))),
+    { maskErrors: true },
+  )
   assert.deepEqual(got?.['content'], [{ type: 'text', text: 'the shop is closed' }])
   assert.equal(got?.['isError'], true)
   assert.deepEqual(logged, [])
@@ -99,7 +137,10 @@ test('a ToolError of another copy of the package is one too', async () => {
   class Foreign extends Error {
     override readonly name = 'ToolError'
   }
-  const { result: got } = await called(tool('t', {}, () => Promise.reject(new Foreign('closed'))), { maskErrors: true })
+  const { result: got } = await called(
+    tool('t', {}, () => Promise.reject(new Foreign('closed'))),
+    { maskErrors: true },
+  )
   assert.deepEqual(got?.['content'], [{ type: 'text', text: 'closed' }])
 })
 
@@ -131,7 +172,10 @@ test('maskErrors masks readers and getters as well', async () => {
       resources: [resource('a://a', { name: 'a' }, () => Promise.reject(new Error('disk 3 burned')))],
       prompts: [prompt('p', {}, () => Promise.reject(new Error('disk 3 burned')))],
     })
-  for (const [method, params] of [['resources/read', { uri: 'a://a' }], ['prompts/get', { name: 'p' }]] as const) {
+  for (const [method, params] of [
+    ['resources/read', { uri: 'a://a' }],
+    ['prompts/get', { name: 'p' }],
+  ] as const) {
     for (const revision of eras) {
       const open = await (await clientOf(server(false), { revision })).request(method, params)
       assert.deepEqual([open.error?.code, open.error?.message], [-32603, 'disk 3 burned'])
@@ -169,7 +213,9 @@ test('a page that has to be visited: a result before 2025-11-25, an error on it,
   }
   const { error } = await called(pay, {}, '2025-11-25')
   assert.equal(error?.code, -32042)
-  assert.deepEqual(error?.data, { elicitations: [{ mode: 'url', elicitationId: 'e1', url: 'https://pay.example/1', message: 'Please pay' }] })
+  assert.deepEqual(error?.data, {
+    elicitations: [{ mode: 'url', elicitationId: 'e1', url: 'https://pay.example/1', message: 'Please pay' }],
+  })
   const { result: asks } = await called(pay)
   assert.deepEqual(asks?.['inputRequests'], {
     e1: { method: 'elicitation/create', params: { mode: 'url', url: 'https://pay.example/1', message: 'Please pay' } },
@@ -202,7 +248,11 @@ test('arguments are what the schema makes of them', async () => {
 test('a schema of a library without a JSON side needs one by hand, and is checked by its own rules', async () => {
   const input = v.object({ n: v.pipe(v.number(), v.maxValue(3)) })
   assert.throws(() => serverOf({ tools: [tool('t', { input }, () => '')] }), /tool "t".*valibot/s)
-  const byHand = tool('t', { input, schema: { input: { type: 'object', properties: { n: { type: 'number' } } } } }, ({ n }) => String(n))
+  const byHand = tool(
+    't',
+    { input, schema: { input: { type: 'object', properties: { n: { type: 'number' } } } } },
+    ({ n }) => String(n),
+  )
   assert.equal(textOf(await called(byHand, {}, '2026-07-28', { n: 3 })), '3')
   const { result: refused } = await called(byHand, {}, '2026-07-28', { n: 4 })
   assert.equal(refused?.['isError'], true)
@@ -210,7 +260,12 @@ test('a schema of a library without a JSON side needs one by hand, and is checke
 
 test('a handler that is called with arguments of the wrong shape never runs', async () => {
   let runs = 0
-  const { result: got } = await called(tool('t', { input: sum }, () => String(++runs)), {}, '2026-07-28', { sum: 'x' })
+  const { result: got } = await called(
+    tool('t', { input: sum }, () => String(++runs)),
+    {},
+    '2026-07-28',
+    { sum: 'x' },
+  )
   assert.equal(got?.['isError'], true)
   assert.equal(runs, 0)
 })
@@ -233,7 +288,9 @@ test('what is deprecated warns once, whoever uses it and however often', async (
     ],
   })
   const answer = (method: string): never =>
-    (method === 'roots/list' ? { roots: [] } : { role: 'assistant', model: 'm', content: { type: 'text', text: '' } }) as never
+    (method === 'roots/list'
+      ? { roots: [] }
+      : { role: 'assistant', model: 'm', content: { type: 'text', text: '' } }) as never
   for (let times = 0; times < 2; times++) {
     for (const revision of eras) {
       const client = await clientOf(server, { revision, capabilities: everything, answer })
@@ -255,5 +312,8 @@ test('progress only grows, whatever a handler reports', async () => {
   })
   const client = await clientOf(server)
   await client.request('tools/call', { name: 't' }, { progressToken: 'p' })
-  assert.deepEqual(client.heard.map(({ params }) => params?.['progress']), [0, 1, 2, 3])
+  assert.deepEqual(
+    client.heard.map(({ params }) => params?.['progress']),
+    [0, 1, 2, 3],
+  )
 })

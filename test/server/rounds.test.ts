@@ -4,7 +4,20 @@ import { test } from 'node:test'
 import { form, inputRequired, memoryStore, prompt, resource, tool } from '../../src/index.ts'
 import type { Context, Server } from '../../src/index.ts'
 import type { Response, TestClient } from '../../src/testing.ts'
-import { clientOf, eras, everything, named, recorder, revisions, serverOf, settled, staff, sure, textOf, yes } from './support.ts'
+import {
+  clientOf,
+  eras,
+  everything,
+  named,
+  recorder,
+  revisions,
+  serverOf,
+  settled,
+  staff,
+  sure,
+  textOf,
+  yes,
+} from './support.ts'
 
 type Handler = (ctx: Context) => Promise<string> | string
 
@@ -12,7 +25,11 @@ const one = (handler: Handler, options: Parameters<typeof serverOf>[0] = {}): Se
   serverOf({ ...options, tools: [tool('t', {}, (_, ctx) => handler(ctx))] })
 
 /** What one round of the tool came to: the keys it asks under, and the state. */
-async function asks(client: TestClient, more: object = {}, name = 't'): Promise<{ keys: string[]; state: string; response: Response }> {
+async function asks(
+  client: TestClient,
+  more: object = {},
+  name = 't',
+): Promise<{ keys: string[]; state: string; response: Response }> {
   const response = await client.request('tools/call', { name, ...more })
   assert.equal(response.result?.['resultType'], 'input_required', JSON.stringify(response))
   const { inputRequests, requestState } = response.result ?? {}
@@ -119,7 +136,11 @@ test('after the suspension a step rejects without starting, and nothing is repor
       return 'done'
     }),
   )
-  const response = await client.request('tools/call', { name: 't' }, { progressToken: 'p', 'io.modelcontextprotocol/logLevel': 'debug' })
+  const response = await client.request(
+    'tools/call',
+    { name: 't' },
+    { progressToken: 'p', 'io.modelcontextprotocol/logLevel': 'debug' },
+  )
   assert.equal(response.result?.['resultType'], 'input_required')
   assert.equal(started, 0)
   assert.ok(rejected instanceof Error)
@@ -173,7 +194,10 @@ test('an answer of an earlier round is kept for the later ones', async () => {
   const first = await asks(client)
   const second = await asks(client, retry(first.state, { a: { action: 'accept', content: { name: 'Ada' } } }))
   assert.deepEqual(second.keys, ['b'])
-  assert.equal(textOf(await client.request('tools/call', { name: 't', ...retry(second.state, { b: yes }) })), 'Ada accept')
+  assert.equal(
+    textOf(await client.request('tools/call', { name: 't', ...retry(second.state, { b: yes }) })),
+    'Ada accept',
+  )
 })
 
 test('an answer to what was not asked in the round before is not taken', async () => {
@@ -215,7 +239,10 @@ for (const [what, answer] of malformed) {
 test('content is taken with an accept only', async () => {
   for (const revision of eras) {
     const handler: Handler = async (ctx) => JSON.stringify(await ctx.elicit('a', sure, 'A?'))
-    const client = await clientOf(one(handler), { revision, answer: () => ({ action: 'decline', content: { sure: true } }) })
+    const client = await clientOf(one(handler), {
+      revision,
+      answer: () => ({ action: 'decline', content: { sure: true } }),
+    })
     assert.equal(textOf(await client.request('tools/call', { name: 't' })), '{"action":"decline"}')
   }
 })
@@ -223,7 +250,10 @@ test('content is taken with an accept only', async () => {
 test('one handler serves every revision that can ask, and says the same', async () => {
   const handler: Handler = async (ctx) => {
     const said = await ctx.elicit('a', sure, 'A?')
-    const { content } = await ctx.sample('s', { messages: [{ role: 'user', content: { type: 'text', text: 'Hi' } }], maxTokens: 1 })
+    const { content } = await ctx.sample('s', {
+      messages: [{ role: 'user', content: { type: 'text', text: 'Hi' } }],
+      maxTokens: 1,
+    })
     const roots = await ctx.roots()
     return `${said.action} ${JSON.stringify(content)} ${roots.length}`
   }
@@ -234,7 +264,11 @@ test('one handler serves every revision that can ask, and says the same', async 
   }
   for (const revision of revisions.slice(2)) {
     const client = await clientOf(one(handler), { revision, answer: (method) => answers[method] as never })
-    assert.equal(textOf(await client.request('tools/call', { name: 't' })), 'accept {"type":"text","text":"Ho"} 1', revision)
+    assert.equal(
+      textOf(await client.request('tools/call', { name: 't' })),
+      'accept {"type":"text","text":"Ho"} 1',
+      revision,
+    )
   }
 })
 
@@ -271,7 +305,10 @@ test('a multi-select form and a page are refused where the revision has none, ne
 test('a state is good for one caller, tool and arguments alone', async () => {
   const asking = async (_: unknown, ctx: Context): Promise<string> => (await ctx.elicit('a', sure, 'A?')).action
   const input = { type: 'object', properties: { n: { type: 'integer' } } } as const
-  const server = serverOf({ tools: [tool('t', { input }, asking), tool('twin', { input }, asking)], prompts: [prompt('t', {}, asking)] })
+  const server = serverOf({
+    tools: [tool('t', { input }, asking), tool('twin', { input }, asking)],
+    prompts: [prompt('t', {}, asking)],
+  })
   const client = await clientOf(server, { principal: staff })
   const { state } = await asks(client, { arguments: { n: 1 } })
   const tried = async (who: TestClient, method: string, params: object): Promise<number | undefined> =>
@@ -289,10 +326,15 @@ test('a state is good for one caller, tool and arguments alone', async () => {
 
 test('the order of members in the arguments does not matter to a state', async () => {
   const input = { type: 'object', properties: { a: { type: 'integer' }, b: { type: 'integer' } } } as const
-  const server = serverOf({ tools: [tool('t', { input }, async (_, ctx) => (await ctx.elicit('a', sure, 'A?')).action)] })
+  const server = serverOf({
+    tools: [tool('t', { input }, async (_, ctx) => (await ctx.elicit('a', sure, 'A?')).action)],
+  })
   const client = await clientOf(server)
   const { state } = await asks(client, { arguments: { a: 1, b: 2 } })
-  assert.equal(textOf(await client.request('tools/call', { name: 't', arguments: { b: 2, a: 1 }, ...retry(state, { a: yes }) })), 'accept')
+  assert.equal(
+    textOf(await client.request('tools/call', { name: 't', arguments: { b: 2, a: 1 }, ...retry(state, { a: yes }) })),
+    'accept',
+  )
 })
 
 test('a state past its time is refused with a text of its own', async () => {
@@ -313,10 +355,15 @@ test('a state is opaque, altered nowhere, and any replica with the key goes on w
   const handler: Handler = async (ctx) => (await ctx.elicit('a', sure, 'A very telling question?')).action
   const client = await clientOf(one(handler))
   const { state } = await asks(client)
-  for (const text of [state, Buffer.from(state, 'base64url').toString('latin1')]) assert.doesNotMatch(text, /telling|elicit|accept/)
+  for (const text of [state, Buffer.from(state, 'base64url').toString('latin1')])
+    assert.doesNotMatch(text, /telling|elicit|accept/)
   for (let at = 0; at < state.length; at += 7) {
     const altered = state.slice(0, at) + (state[at] === 'A' ? 'B' : 'A') + state.slice(at + 1)
-    assert.equal((await client.request('tools/call', { name: 't', ...retry(altered, { a: yes }) })).error?.code, -32602, String(at))
+    assert.equal(
+      (await client.request('tools/call', { name: 't', ...retry(altered, { a: yes }) })).error?.code,
+      -32602,
+      String(at),
+    )
   }
   const replica = await clientOf(one(handler))
   assert.equal(textOf(await replica.request('tools/call', { name: 't', ...retry(state, { a: yes }) })), 'accept')
@@ -358,7 +405,10 @@ test('a handler may speak the raw protocol: its own state, answers as they came,
         const state = ctx.state as { round: number } | undefined
         const round = state?.round ?? 0
         if (round === 2) return JSON.stringify(ctx.inputResponses)
-        return inputRequired({ inputRequests: { [`q${round}`]: { method: 'roots/list' } }, state: { round: round + 1 } })
+        return inputRequired({
+          inputRequests: { [`q${round}`]: { method: 'roots/list' } },
+          state: { round: round + 1 },
+        })
       }),
     ],
   })
@@ -381,7 +431,10 @@ test('the raw protocol may keep a state without asking anything; a client that c
   const { keys, state } = await asks(client, {}, 'later')
   assert.deepEqual(keys, [])
   assert.equal(textOf(await client.request('tools/call', { name: 'later', requestState: state })), 'seen')
-  for (const [revision, code] of [['2025-11-25', -32603], ['2026-07-28', -32021]] as const) {
+  for (const [revision, code] of [
+    ['2025-11-25', -32603],
+    ['2026-07-28', -32021],
+  ] as const) {
     const bare = await clientOf(server, { revision, capabilities: {} })
     assert.equal((await bare.request('tools/call', { name: 'roots' })).error?.code, code)
   }
@@ -389,7 +442,9 @@ test('the raw protocol may keep a state without asking anything; a client that c
 
 test('a raw handler that never has enough is stopped where it is asked live', async () => {
   let asked = 0
-  const server = serverOf({ tools: [tool('more', {}, () => inputRequired({ inputRequests: { r: { method: 'roots/list' } } }))] })
+  const server = serverOf({
+    tools: [tool('more', {}, () => inputRequired({ inputRequests: { r: { method: 'roots/list' } } }))],
+  })
   const client = await clientOf(server, { revision: '2025-11-25', answer: () => (asked++, { roots: [] }) })
   assert.equal((await client.request('tools/call', { name: 'more' })).result?.['isError'], true)
   assert.equal(asked, 10)
@@ -397,7 +452,11 @@ test('a raw handler that never has enough is stopped where it is asked live', as
 
 test('a question that nobody can be asked is refused before anything is asked', async () => {
   const server = one(async (ctx) => (await ctx.elicit('a', sure, 'A?')).action)
-  for (const [revision, code] of [['2025-06-18', -32603], ['2025-11-25', -32603], ['2026-07-28', -32021]] as const) {
+  for (const [revision, code] of [
+    ['2025-06-18', -32603],
+    ['2025-11-25', -32603],
+    ['2026-07-28', -32021],
+  ] as const) {
     const client = await clientOf(server, { revision, capabilities: {} })
     const { error } = await client.request('tools/call', { name: 't' })
     assert.equal(error?.code, code)
@@ -407,7 +466,9 @@ test('a question that nobody can be asked is refused before anything is asked', 
 })
 
 test('ctx.can tells what this client can be asked', async () => {
-  const server = one((ctx) => JSON.stringify([ctx.can('elicitation.form'), ctx.can('elicitation.url'), ctx.can('sampling'), ctx.can('roots')]))
+  const server = one((ctx) =>
+    JSON.stringify([ctx.can('elicitation.form'), ctx.can('elicitation.url'), ctx.can('sampling'), ctx.can('roots')]),
+  )
   const said = async (revision: string, capabilities = {}): Promise<string> => {
     const client = await clientOf(server, { revision, capabilities })
     return textOf(await client.request('tools/call', { name: 't' }))

@@ -81,7 +81,11 @@ test('a step that returns nothing is kept too', async () => {
   assert.equal(await said(server, '2026-07-28'), 'null 1')
 })
 
-for (const [what, odd] of [['a function', () => 1], ['a bigint', 1n], ['a knot', knot()]] as const) {
+for (const [what, odd] of [
+  ['a function', () => 1],
+  ['a bigint', 1n],
+  ['a knot', knot()],
+] as const) {
   test(`a step cannot return ${what}`, async () => {
     const client = await clientOf(one(async (ctx) => String(await ctx.step('odd', () => odd as never))))
     const { result, error } = await client.request('tools/call', { name: 't' })
@@ -113,11 +117,13 @@ test("one step key twice in one run is a programmer's error", async () => {
 test('the key that a step is given is the same in every round of a flow, and no other flow has it', async () => {
   const keys: string[] = []
   const server = one(async (ctx) => {
-    await ctx.step('work', ({ key }) => {
-      keys.push(key)
-      if (keys.length < 2) throw new Error('not yet')
-      return key
-    }).catch(() => undefined)
+    await ctx
+      .step('work', ({ key }) => {
+        keys.push(key)
+        if (keys.length < 2) throw new Error('not yet')
+        return key
+      })
+      .catch(() => undefined)
     const other = await ctx.step('other', ({ key }) => key)
     keys.push(other)
     await ctx.elicit('a', sure, 'A?')
@@ -155,12 +161,16 @@ test('steps at once are each kept', async () => {
 test('a step is told when the call is cancelled', async () => {
   let aborted = false
   const server = one((ctx) =>
-    ctx.step('slow', ({ signal }) => new Promise<string>((resolve) => {
-      signal.addEventListener('abort', () => {
-        aborted = true
-        resolve('gave up')
-      })
-    })),
+    ctx.step(
+      'slow',
+      ({ signal }) =>
+        new Promise<string>((resolve) => {
+          signal.addEventListener('abort', () => {
+            aborted = true
+            resolve('gave up')
+          })
+        }),
+    ),
   )
   const client = await clientOf(server)
   const id = client.nextId()

@@ -11,7 +11,14 @@ function shop(): Server {
   return serverOf({
     tools: [
       tool('open', {}, () => 'open'),
-      tool('hidden', { ...secret, input: { type: 'object', properties: { a: { type: 'string', 'x-mcp-header': 'A' } }, required: ['a'] } }, () => 'seen'),
+      tool(
+        'hidden',
+        {
+          ...secret,
+          input: { type: 'object', properties: { a: { type: 'string', 'x-mcp-header': 'A' } }, required: ['a'] },
+        },
+        () => 'seen',
+      ),
       tool('needy', { ...secret, needs: ['sampling'] }, () => 'seen'),
       tool('both', { scopes: ['staff', 'night'] }, () => 'seen'),
     ],
@@ -35,8 +42,17 @@ async function bytes(server: Server, revision: string, method: string, params: o
   const link = connectInMemory(server, { graceMs: 0 })
   const heard: string[] = []
   link.onMessage((text) => heard.push(text))
-  const about = { 'io.modelcontextprotocol/protocolVersion': revision, 'io.modelcontextprotocol/clientCapabilities': {} }
-  if (!modern) link.send({ jsonrpc: '2.0', id: 0, method: 'initialize', params: { protocolVersion: revision, capabilities: {}, clientInfo: { name: 'c', version: '1' } } })
+  const about = {
+    'io.modelcontextprotocol/protocolVersion': revision,
+    'io.modelcontextprotocol/clientCapabilities': {},
+  }
+  if (!modern)
+    link.send({
+      jsonrpc: '2.0',
+      id: 0,
+      method: 'initialize',
+      params: { protocolVersion: revision, capabilities: {}, clientInfo: { name: 'c', version: '1' } },
+    })
   link.send({ jsonrpc: '2.0', id: 1, method, params: { ...params, ...(modern && { _meta: about }) } })
   await settled()
   await link.close()
@@ -48,27 +64,61 @@ async function bytes(server: Server, revision: string, method: string, params: o
 /** Each pair: a request for what is hidden, and the same for what does not exist. */
 const pairs: readonly (readonly [what: string, method: string, hidden: object, absent: object])[] = [
   ['a tool', 'tools/call', { name: 'hidden' }, { name: 'absent' }],
-  ['a tool with good arguments', 'tools/call', { name: 'hidden', arguments: { a: 'x' } }, { name: 'absent', arguments: { a: 'x' } }],
+  [
+    'a tool with good arguments',
+    'tools/call',
+    { name: 'hidden', arguments: { a: 'x' } },
+    { name: 'absent', arguments: { a: 'x' } },
+  ],
   ['a tool with a feature that is missing', 'tools/call', { name: 'needy' }, { name: 'absent' }],
-  ['a tool with a state that is none', 'tools/call', { name: 'hidden', requestState: 'x' }, { name: 'absent', requestState: 'x' }],
+  [
+    'a tool with a state that is none',
+    'tools/call',
+    { name: 'hidden', requestState: 'x' },
+    { name: 'absent', requestState: 'x' },
+  ],
   ['a prompt', 'prompts/get', { name: 'hidden' }, { name: 'absent' }],
-  ['a prompt with its argument', 'prompts/get', { name: 'hidden', arguments: { a: 'x' } }, { name: 'absent', arguments: { a: 'x' } }],
-  ['the completion of a prompt', 'completion/complete', { ref: { type: 'ref/prompt', name: 'hidden' }, argument: { name: 'a', value: '' } }, { ref: { type: 'ref/prompt', name: 'absent' }, argument: { name: 'a', value: '' } }],
-  ['the completion of a template', 'completion/complete', { ref: { type: 'ref/resource', uri: 'staff://{id}' }, argument: { name: 'id', value: '' } }, { ref: { type: 'ref/resource', uri: 'other://{id}' }, argument: { name: 'id', value: '' } }],
+  [
+    'a prompt with its argument',
+    'prompts/get',
+    { name: 'hidden', arguments: { a: 'x' } },
+    { name: 'absent', arguments: { a: 'x' } },
+  ],
+  [
+    'the completion of a prompt',
+    'completion/complete',
+    { ref: { type: 'ref/prompt', name: 'hidden' }, argument: { name: 'a', value: '' } },
+    { ref: { type: 'ref/prompt', name: 'absent' }, argument: { name: 'a', value: '' } },
+  ],
+  [
+    'the completion of a template',
+    'completion/complete',
+    { ref: { type: 'ref/resource', uri: 'staff://{id}' }, argument: { name: 'id', value: '' } },
+    { ref: { type: 'ref/resource', uri: 'other://{id}' }, argument: { name: 'id', value: '' } },
+  ],
 ]
 for (const revision of revisions) {
   for (const [what, method, hidden, absent] of pairs) {
     test(`${revision}: ${what} that is hidden answers as one that is absent, byte for byte`, async () => {
-      const [one, other] = [await bytes(shop(), revision, method, hidden), await bytes(shop(), revision, method, absent)]
+      const [one, other] = [
+        await bytes(shop(), revision, method, hidden),
+        await bytes(shop(), revision, method, absent),
+      ]
       assert.equal(one, other)
       assert.ok(JSON.parse(one).error, one)
     })
   }
 
   test(`${revision}: a resource that is hidden answers as one that is absent, but for its own URI`, async () => {
-    for (const [hidden, absent] of [['memo://hidden', 'memo://absent'], ['staff://hidden', 'staffy://absent']] as const) {
+    for (const [hidden, absent] of [
+      ['memo://hidden', 'memo://absent'],
+      ['staff://hidden', 'staffy://absent'],
+    ] as const) {
       for (const method of revision === '2026-07-28' ? ['resources/read'] : ['resources/read', 'resources/subscribe']) {
-        const [one, other] = [await bytes(shop(), revision, method, { uri: hidden }), await bytes(shop(), revision, method, { uri: absent })]
+        const [one, other] = [
+          await bytes(shop(), revision, method, { uri: hidden }),
+          await bytes(shop(), revision, method, { uri: absent }),
+        ]
         assert.ok(JSON.parse(one).error, one)
         assert.equal(one.replace(hidden, '…'), other.replace(absent, '…'))
       }
@@ -136,7 +186,10 @@ test("the server's own log tells hidden from absent, and the caller's text only 
   await client.request('tools/call', { name: 'hidden' })
   await client.request('tools/call', { name: `no\nsuch${'x'.repeat(1000)}` })
   const told = at('debug').filter(({ message }) => message === 'hidden from the caller' || message === 'not registered')
-  assert.deepEqual(told.map(({ message }) => message), ['hidden from the caller', 'not registered'])
+  assert.deepEqual(
+    told.map(({ message }) => message),
+    ['hidden from the caller', 'not registered'],
+  )
   const { name } = told[1]?.fields as { name: string }
   assert.ok(name.length < 80 && !name.includes('\n'), name)
 })

@@ -17,7 +17,9 @@ export const complete: Method<'completion/complete'> = async (params, context, c
   const { argument, context: around } = params
   const run = { core, call, context, target: argument.name }
   try {
-    const outcome = await runHandler(run, await openRound(run), (ctx) => completer(argument.value, around?.arguments ?? {}, ctx))
+    const outcome = await runHandler(run, await openRound(run), (ctx) =>
+      completer(argument.value, around?.arguments ?? {}, ctx),
+    )
     if ('asks' in outcome) throw new Error('A completer cannot ask the client')
     return completed(outcome.value)
   } catch (thrown) {
@@ -26,7 +28,11 @@ export const complete: Method<'completion/complete'> = async (params, context, c
 }
 
 /** @throws Refusal `UnknownReference` for a prompt or template that is absent or hidden, and for an argument it does not have */
-function completerOf({ ref, argument }: CompleteParams, principal: Principal | undefined, core: Core): Completer | undefined {
+function completerOf(
+  { ref, argument }: CompleteParams,
+  principal: Principal | undefined,
+  core: Core,
+): Completer | undefined {
   const { prompts, resourceTemplates } = core.snapshot()
   if (ref.type === 'ref/prompt') {
     const given = findVisible(prompts, ref.name, principal, core.ports.logger)?.value.config.arguments
@@ -40,5 +46,7 @@ function completerOf({ ref, argument }: CompleteParams, principal: Principal | u
 }
 
 function completed(values: readonly string[]): CompleteResult {
-  return { completion: { values: values.slice(0, maxValues), total: values.length, hasMore: values.length > maxValues } }
+  return {
+    completion: { values: values.slice(0, maxValues), total: values.length, hasMore: values.length > maxValues },
+  }
 }

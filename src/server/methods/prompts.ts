@@ -34,7 +34,8 @@ export const getPrompt: Method<'prompts/get'> = async (params, context, core, ca
 
 function toMessages(prompted: Exclude<Prompted, InputRequired>, description: string | undefined): GetPromptResult {
   const about = description === undefined ? {} : { description }
-  if (typeof prompted === 'string') return { ...about, messages: [{ role: 'user', content: { type: 'text', text: prompted } }] }
+  if (typeof prompted === 'string')
+    return { ...about, messages: [{ role: 'user', content: { type: 'text', text: prompted } }] }
   if ('messages' in prompted) return { ...about, ...prompted }
   return { ...about, messages: prompted }
 }

@@ -69,15 +69,23 @@ export const readResource: Method<'resources/read'> = async (params, context, co
 export function failed(thrown: unknown, target: string, core: Core): unknown {
   if (isRefusal(thrown)) return thrown
   core.ports.logger.error('a handler threw', { target, error: thrown })
-  return new Refusal('HandlerFailed', { cause: thrown, ...(!core.options.maskErrors && { message: messageOf(thrown) }) })
+  return new Refusal('HandlerFailed', {
+    cause: thrown,
+    ...(!core.options.maskErrors && { message: messageOf(thrown) }),
+  })
 }
 
-function toContents(uri: string, mimeType: string | undefined, read: Exclude<Readable, InputRequired>): readonly ResourceContents[] {
+function toContents(
+  uri: string,
+  mimeType: string | undefined,
+  read: Exclude<Readable, InputRequired>,
+): readonly ResourceContents[] {
   const head = { uri, ...(mimeType !== undefined && { mimeType }) }
   if (typeof read === 'string') return [{ ...head, text: read }]
   if (read instanceof Uint8Array) return [{ ...head, blob: Buffer.from(read).toString('base64') }]
   const contents = Array.isArray(read) ? (read as readonly ResourceContents[]) : [read as ResourceContents]
-  if (contents.length === 0 || contents.some((part) => part === undefined || part === null)) throw new Error('The reader returned nothing')
+  if (contents.length === 0 || contents.some((part) => part === undefined || part === null))
+    throw new Error('The reader returned nothing')
   return contents
 }
 

@@ -36,7 +36,12 @@ export const callTool: Method<'tools/call'> = async (params, context, core, call
   })
 }
 
-async function runTool(entry: ToolEntry, args: unknown, round: Round, run: Run): Promise<CallToolResult | InputRequiredResult> {
+async function runTool(
+  entry: ToolEntry,
+  args: unknown,
+  round: Round,
+  run: Run,
+): Promise<CallToolResult | InputRequiredResult> {
   try {
     const outcome = await runHandler(run, round, (ctx) => invoke(entry, args, ctx))
     return 'asks' in outcome ? outcome.asks : await toResult(entry, outcome.value)
@@ -63,18 +68,24 @@ function toResult(entry: ToolEntry, returned: unknown): CallToolResult | Promise
   if (returned === undefined) return { content: [] }
   const content = Array.isArray(returned) ? returned : [returned]
   if (content.every(isBlock)) return { content }
-  throw new Refusal('Unserializable', { cause: new TypeError('A tool without an output schema returns text or content blocks') })
+  throw new Refusal('Unserializable', {
+    cause: new TypeError('A tool without an output schema returns text or content blocks'),
+  })
 }
 
 function checkedOutput(entry: ToolEntry, result: CallToolResult): CallToolResult | Promise<CallToolResult> {
   if (entry.output === undefined || result.isError) return result
   const checking = entry.output.validate(result.structuredContent)
-  return checking instanceof Promise ? checking.then((checked) => withChecked(result, checked)) : withChecked(result, checking)
+  return checking instanceof Promise
+    ? checking.then((checked) => withChecked(result, checked))
+    : withChecked(result, checking)
 }
 
 function withChecked(result: CallToolResult, checked: Checked<unknown>): CallToolResult {
   if ('value' in checked) return { ...result, structuredContent: checked.value as JsonObject }
-  throw new Refusal('Unserializable', { cause: new TypeError(`The output does not fit its schema: ${issuesText(checked.issues)}`) })
+  throw new Refusal('Unserializable', {
+    cause: new TypeError(`The output does not fit its schema: ${issuesText(checked.issues)}`),
+  })
 }
 
 function isBlock(value: unknown): value is ContentBlock {
@@ -95,6 +106,9 @@ function saying(text: string): CallToolResult {
 
 /** The message of whatever was thrown; never its stack. */
 export function messageOf(thrown: unknown): string {
-  return thrown instanceof Error ? thrown.message : typeof thrown === 'string' ? thrown : 'Something was thrown that is no error'
+  return thrown instanceof Error
+    ? thrown.message
+    : typeof thrown === 'string'
+      ? thrown
+      : 'Something was thrown that is no error'
 }
-

@@ -95,7 +95,8 @@ export function createHttpEndpoint(peer: Peer, options: HttpOptions = {}): HttpE
     if (method === 'POST') return post
     if (method === 'OPTIONS') return ({ request, reply }) => preflight(request, reply, methods)
     if (!hasStreams || sessions === undefined) return undefined
-    if (method === 'GET') return seated((visit) => void sessions.listen(visit, readAccept(visit.request.header('accept'))))
+    if (method === 'GET')
+      return seated((visit) => void sessions.listen(visit, readAccept(visit.request.header('accept'))))
     return method === 'DELETE' ? (visit) => void sessions.end(visit) : undefined
   }
 
