@@ -40,7 +40,19 @@ export type { Loss } from './codec/projection.ts'
 export { isRefusal, Refusal } from './model/refusal.ts'
 export type { Ran, RefusalKind } from './model/refusal.ts'
 export { memoryStore } from './store/memory.ts'
-export type { Store } from './model/store.ts'
+export { isStoreUnavailable, StoreUnavailable } from './model/store-unavailable.ts'
+export type { Attempted } from './model/store-unavailable.ts'
+export type {
+  AppendOptions,
+  Eviction,
+  Listed,
+  ListOptions,
+  LogEntry,
+  LogPage,
+  PutOptions,
+  Store,
+  Versioned,
+} from './model/store.ts'
 export type { Clock, LogFields, Logger, Random } from './model/ports.ts'
 export type { Principal } from './model/notification.ts'
 export type { Json, JsonObject } from './model/json.ts'
