@@ -57,8 +57,8 @@ export function readTranscript(text: string): Transcript {
     if (kind === '' || kind === '#' || kind === '@') {
       if (draft.sent.length > 0) close(at + 1)
       if (kind === '@') readSetting(line, settings, values)
-      last = draft.notes
-      last.push(line)
+      draft.notes.push(line)
+      last = []
     } else if (kind === '>') {
       if (draft.heard.length > 0) close(at + 1)
       if (draft.sent.length === 0) draft.line = at + 1
