@@ -29,7 +29,7 @@ const closeBrace = 125
  *   at depth 1 to 3 (in a batch, of each message): two readers could take such a message for two different ones.
  */
 export function parseJson(input: Uint8Array | string, caps: Caps): ParsedJson {
-  if (input.length > caps.maxMessageBytes) return refused('BodyTooLarge')
+  if (isLonger(input, caps.maxMessageBytes)) return refused('BodyTooLarge')
   const text = typeof input === 'string' ? input : decode(input)
   if (text === undefined) return refused('ParseError')
   const guarded = guardedDepth + (text.trimStart().startsWith('[') ? 1 : 0)
@@ -42,6 +42,12 @@ export function parseJson(input: Uint8Array | string, caps: Caps): ParsedJson {
     return refused('ParseError')
   }
   return countOwnKeys(value, guarded) === keys ? { value } : refused('InvalidRequest')
+}
+
+/** Texts are counted byte by byte only where that decides: no character takes more than three. */
+function isLonger(input: Uint8Array | string, maxBytes: number): boolean {
+  if (typeof input !== 'string' || input.length * 3 <= maxBytes) return input.length > maxBytes
+  return Buffer.byteLength(input) > maxBytes
 }
 
 function refused(kind: RefusalKind): ParsedJson {

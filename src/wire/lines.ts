@@ -12,6 +12,8 @@ export interface LineSplitterOptions {
 
 /** Takes in bytes as they come. */
 export interface LineSplitter {
+  /** Whether a line has begun and not ended. */
+  readonly midway: boolean
   push(chunk: Uint8Array): void
   /** The input has ended; a last line without a line end still counts. */
   end(): void
@@ -55,6 +57,9 @@ export function createLineSplitter(options: LineSplitterOptions): LineSplitter {
   }
 
   return {
+    get midway() {
+      return skipping || pending.length > 0
+    },
     push(chunk) {
       let start = 0
       for (let end = chunk.indexOf(lineFeed); end !== -1; end = chunk.indexOf(lineFeed, start)) {

@@ -12,6 +12,7 @@ import { parseJson } from '../../wire/json.ts'
 import { routeBatch } from './batch.ts'
 import type { Reply } from './batch.ts'
 
+/** What a duplex channel is served with. */
 export interface ConnectionOptions {
   /** Writes one message, or one batch of answers, to the client. */
   send(text: string): void
@@ -44,6 +45,7 @@ export function createConnection(peer: Peer, options: ConnectionOptions): Connec
   let session: Session | undefined
   let stopAnnouncing = (): void => {}
   let state: 'open' | 'closing' | 'closed' = 'open'
+  let listening = 0
   let settled = (): void => {}
 
   const send = (text: string): void => {
@@ -59,16 +61,22 @@ export function createConnection(peer: Peer, options: ConnectionOptions): Connec
 
   function track(id: RequestId, exchange: Exchange, reply: Reply): void {
     open.set(exchange, id)
+    if (exchange.end) listening += 1
     void exchange.answer.then((answer) => {
       open.delete(exchange)
+      if (exchange.end) listening -= 1
       reply(answer)
       if (open.size === 0) settled()
     })
   }
 
   function begin(request: RequestMessage, reply: Reply): void {
+    if (open.size >= caps.maxInFlight) return refuse(request.id, 'Overloaded', reply)
     if (!handshakes || peer.isSelfContained(request, undefined)) {
       if (!handshakes && request.method === 'initialize') return agree(request, reply)
+      if (request.method === 'subscriptions/listen' && listening >= caps.maxListenersEach) {
+        return refuse(request.id, 'Overloaded', reply)
+      }
       return track(request.id, peer.answerSelfContained(request, { principal, outlet, inFlight, transport }), reply)
     }
     if (request.method === 'initialize') return agree(request, reply)

@@ -1,6 +1,7 @@
 import { Refusal } from '../../model/refusal.ts'
 import type { Peer } from '../../peer/peer.ts'
 import { defaultCaps } from '../../wire/caps.ts'
+import type { Caps } from '../../wire/caps.ts'
 import { createHttpEndpoint } from './http.ts'
 import type { HttpOptions, HttpReply, HttpRequest } from './http-types.ts'
 
@@ -14,39 +15,61 @@ export interface FetchHandler {
 /** Serves a peer on web standard requests. Behind another host than loopback the option `hosts` names it. */
 export function fetchHandler(peer: Peer, options: HttpOptions = {}): FetchHandler {
   const endpoint = createHttpEndpoint(peer, options)
-  const maxBytes = options.caps?.maxMessageBytes ?? defaultCaps.maxMessageBytes
+  const caps = { ...defaultCaps, ...options.caps }
   const handler = (request: Request): Promise<Response> =>
-    new Promise((resolve) => endpoint.handle(toRequest(request, maxBytes), new FetchReply(request.signal, resolve)))
+    new Promise((resolve) => endpoint.handle(toRequest(request, caps), new FetchReply(request.signal, resolve, caps)))
   return Object.assign(handler, {
     close: ({ graceMs = 5_000 }: { readonly graceMs?: number } = {}) => endpoint.close(graceMs),
   })
 }
 
-function toRequest(request: Request, maxBytes: number): HttpRequest {
+function toRequest(request: Request, caps: Caps): HttpRequest {
   const url = new URL(request.url)
   return {
     method: request.method,
     path: url.pathname + url.search,
     // A runtime that keeps the header to itself puts the host into the URL.
     header: (name) => request.headers.get(name) ?? (name === 'host' ? url.host : undefined),
-    body: () => readBody(request, maxBytes),
+    fits: ({ maxHeaders, maxHeaderBytes }) => {
+      let count = 0
+      let bytes = url.pathname.length + url.search.length
+      for (const [name, value] of request.headers) {
+        count += 1
+        bytes += name.length + value.length
+      }
+      return count <= maxHeaders && bytes <= maxHeaderBytes
+    },
+    body: () => readBody(request, caps),
   }
 }
 
-async function readBody(request: Request, maxBytes: number): Promise<Uint8Array | Refusal> {
-  const declared = Number(request.headers.get('content-length') ?? 0)
-  if (declared > maxBytes) return new Refusal('BodyTooLarge')
-  const chunks: Uint8Array[] = []
-  let size = 0
+async function readBody(request: Request, caps: Caps): Promise<Uint8Array | Refusal> {
+  const reader = request.body?.getReader()
+  if (reader === undefined) return new Uint8Array(0)
+  const late = setTimeout(() => void reader.cancel().catch(() => {}), caps.messageTimeoutMs)
   try {
-    for await (const chunk of request.body ?? []) {
-      size += chunk.length
-      // Leaving the loop cancels the stream.
-      if (size > maxBytes) return new Refusal('BodyTooLarge')
-      chunks.push(chunk)
-    }
+    const body = await readAll(reader, Number(request.headers.get('content-length') ?? 0), caps.maxMessageBytes)
+    return body
   } catch {
     return new Refusal('InvalidRequest')
+  } finally {
+    clearTimeout(late)
+  }
+}
+
+async function readAll(
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+  declared: number,
+  maxBytes: number,
+): Promise<Uint8Array | Refusal> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for (let part = await reader.read(); !part.done; part = await reader.read()) {
+    size += part.value.length
+    chunks.push(part.value)
+    if (Math.max(size, declared) <= maxBytes) continue
+    void reader.cancel().catch(() => {})
+    return new Refusal('BodyTooLarge')
   }
   return join(chunks, size)
 }
@@ -68,12 +91,17 @@ class FetchReply implements HttpReply {
   readonly #signal: AbortSignal
   readonly #respond: (response: Response) => void
   readonly #listeners: (() => void)[] = []
+  readonly #caps: Caps
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined
   #closed = false
+  #written = 0
+  #taken = 0
+  #takenAt = 0
 
-  constructor(signal: AbortSignal, respond: (response: Response) => void) {
+  constructor(signal: AbortSignal, respond: (response: Response) => void, caps: Caps) {
     this.#signal = signal
     this.#respond = respond
+    this.#caps = caps
   }
 
   full(status: number, headers: readonly string[], text?: string): void {
@@ -83,17 +111,27 @@ class FetchReply implements HttpReply {
   }
 
   head(status: number, headers: readonly string[]): void {
-    const body = new ReadableStream<Uint8Array>({
-      start: (controller) => {
+    const source = {
+      start: (controller: ReadableStreamDefaultController<Uint8Array>) => {
         this.#controller = controller
       },
       cancel: () => this.#leave(),
-    })
+    }
+    // Counted in bytes from zero, so that the size still desired tells how much nobody has read.
+    const body = new ReadableStream<Uint8Array>(source, { highWaterMark: 0, size: ({ byteLength }) => byteLength })
     this.#respond(new Response(body, { status, headers: toHeaders(headers) }))
   }
 
   write(text: string): void {
-    if (!this.#closed) this.#controller?.enqueue(encoder.encode(text))
+    const controller = this.#controller
+    if (this.#closed || controller === undefined) return
+    if (this.#isStalled(-(controller.desiredSize ?? 0))) {
+      controller.error(new Error('Nobody reads'))
+      return this.#leave()
+    }
+    const bytes = encoder.encode(text)
+    this.#written += bytes.length
+    controller.enqueue(bytes)
   }
 
   end(): void {
@@ -112,6 +150,16 @@ class FetchReply implements HttpReply {
 
   get closed(): boolean {
     return this.#closed
+  }
+
+  #isStalled(unread: number): boolean {
+    const taken = this.#written - unread
+    const now = Date.now()
+    if (taken > this.#taken || unread === 0) {
+      this.#taken = taken
+      this.#takenAt = now
+    }
+    return unread > this.#caps.maxUnreadBytes || now - this.#takenAt > this.#caps.stallTimeoutMs
   }
 
   #leave(): void {

@@ -12,6 +12,8 @@ export interface HttpRequest {
   /** May still carry its query. */
   readonly path: string
   readonly header: ReadHeader
+  /** Whether there are no more headers than `caps` allow, nor longer ones. */
+  fits(caps: Caps): boolean
   /** Reads the body once; refuses it as soon as it is over the cap. Never rejects. */
   body(): Promise<Uint8Array | Refusal>
 }

@@ -4,6 +4,7 @@ import { createLineSplitter } from '../../wire/lines.ts'
 import { createConnection } from './connection.ts'
 import type { ConnectionOptions } from './connection.ts'
 
+/** What lines are read from and written to, and how patiently. */
 export interface LineServerOptions extends Omit<ConnectionOptions, 'send'> {
   readonly input: Readable
   readonly output: Writable
@@ -13,6 +14,8 @@ export interface LineServerOptions extends Omit<ConnectionOptions, 'send'> {
   readonly graceMs: number
   /** Whether a line may be taken in; the first that may not ends the connection. */
   readonly admits?: (line: Uint8Array) => boolean
+  /** Whether a client that is slow to read, or to end a line, is cut off. Without it only its unread bytes are bounded. */
+  readonly hurries?: boolean
 }
 
 /** A connection with one message a line, over any pair of streams. */
@@ -24,7 +27,9 @@ export interface LineServer {
 
 /** Serves a peer over two byte streams. It lets both of them go at the end, and closes neither. */
 export function serveLines(peer: Peer, options: LineServerOptions): LineServer {
-  const { input, output, caps, logger, transport, graceMs, admits } = options
+  const { input, output, caps, logger, transport, graceMs, admits, hurries = false } = options
+  const unread = createTimer(caps.stallTimeoutMs, () => cut())
+  const unfinished = createTimer(caps.messageTimeoutMs, () => cut())
   const connection = createConnection(peer, {
     transport,
     principal: options.principal,
@@ -32,30 +37,50 @@ export function serveLines(peer: Peer, options: LineServerOptions): LineServer {
     logger,
     send(text) {
       // A client that does not read is not read from either, so that no more answers pile up.
-      if (!options.write(`${text}\n`)) input.pause()
+      if (options.write(`${text}\n`)) return
+      input.pause()
+      if (output.writableLength > caps.maxUnreadBytes) cut()
+      else if (hurries) unread.start()
     },
   })
   const lines = createLineSplitter({
     maxBytes: caps.maxMessageBytes,
     onLine(line) {
+      unfinished.stop()
       if (admits?.(line) === false) void close()
       else connection.receive(line)
     },
     onOverflow: () => connection.overflow(),
   })
 
-  const onData = (chunk: Buffer | string): void => lines.push(typeof chunk === 'string' ? Buffer.from(chunk) : chunk)
+  const onData = (chunk: Buffer | string): void => {
+    lines.push(typeof chunk === 'string' ? Buffer.from(chunk) : chunk)
+    if (!lines.midway) unfinished.stop()
+    else if (hurries) unfinished.start()
+  }
   const onEnd = (): void => {
     lines.end()
     void close()
   }
-  const onDrain = (): void => void input.resume()
+  const onDrain = (): void => {
+    unread.stop()
+    input.resume()
+  }
   const onError = (error: Error): void => {
     logger.warn('the client is gone', { transport, error })
     void close()
   }
 
+  /** Lets go of a client that holds up what it takes part in. */
+  function cut(): void {
+    logger.warn('a client was too slow and is cut off', { transport })
+    output.destroy()
+    void close()
+  }
+
   async function release(): Promise<void> {
+    unread.stop()
+    unfinished.stop()
     await connection.close(graceMs)
     input.off('data', onData).off('end', onEnd).off('error', onError).pause()
     output.off('drain', onDrain)
@@ -73,6 +98,25 @@ export function serveLines(peer: Peer, options: LineServerOptions): LineServer {
   output.on('drain', onDrain).on('error', onError)
   input.on('data', onData).on('end', onEnd).on('error', onError)
   return { closed, close }
+}
+
+interface Timer {
+  /** Does nothing while it runs. */
+  start(): void
+  stop(): void
+}
+
+function createTimer(ms: number, onTime: () => void): Timer {
+  let timer: NodeJS.Timeout | undefined
+  return {
+    start() {
+      timer ??= setTimeout(onTime, ms).unref()
+    },
+    stop() {
+      clearTimeout(timer)
+      timer = undefined
+    },
+  }
 }
 
 /** Waits until everything written has left, for at most `ms`, or until the stream is broken. */

@@ -2,6 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { Refusal } from '../../model/refusal.ts'
 import type { Answer, Peer } from '../../peer/peer.ts'
 import { defaultCaps } from '../../wire/caps.ts'
+import type { Caps } from '../../wire/caps.ts'
 import { isLoopback } from './guard.ts'
 import { createHttpEndpoint } from './http.ts'
 import type { HttpOptions, HttpReply, HttpRequest } from './http-types.ts'
@@ -13,8 +14,6 @@ export interface NodeHandler {
   close(options?: { readonly graceMs?: number }): Promise<void>
 }
 
-/** Bytes that may wait for a client which does not read its stream; then it is cut off. */
-const maxUnreadBytes = 16 * 1024 * 1024
 /** Bytes of a refused body that are still read, so that the client gets to read the refusal. */
 const maxDiscardedBytes = 64 * 1024 * 1024
 const noBytes = new Uint8Array(0)
@@ -22,9 +21,9 @@ const noBytes = new Uint8Array(0)
 /** Serves a peer on requests of `node:http`. */
 export function nodeHandler(peer: Peer, options: HttpOptions = {}): NodeHandler {
   const endpoint = createHttpEndpoint(peer, options)
-  const maxBytes = options.caps?.maxMessageBytes ?? defaultCaps.maxMessageBytes
+  const caps = { ...defaultCaps, ...options.caps }
   const handler = (request: IncomingMessage, response: ServerResponse): void => {
-    endpoint.handle(new NodeRequest(request, maxBytes), new NodeReply(request, response))
+    endpoint.handle(new NodeRequest(request, caps.maxMessageBytes), new NodeReply(request, response, caps))
   }
   return Object.assign(handler, {
     close: ({ graceMs = 5_000 }: { readonly graceMs?: number } = {}) => endpoint.close(graceMs),
@@ -51,6 +50,11 @@ class NodeRequest implements HttpRequest {
   readonly header = (name: string): string | undefined => {
     const value = this.#request.headers[name]
     return typeof value === 'object' ? value.join(', ') : value
+  }
+
+  fits({ maxHeaders }: Caps): boolean {
+    // Their length is for Node to bound, which reads them.
+    return this.#request.rawHeaders.length <= 2 * maxHeaders
   }
 
   body(): Promise<Uint8Array | Refusal> {
@@ -86,11 +90,14 @@ function readBody(request: IncomingMessage, maxBytes: number): Promise<Uint8Arra
 class NodeReply implements HttpReply {
   readonly #request: IncomingMessage
   readonly #response: ServerResponse
+  readonly #caps: Caps
   #ended = false
+  #stalling = false
 
-  constructor(request: IncomingMessage, response: ServerResponse) {
+  constructor(request: IncomingMessage, response: ServerResponse, caps: Caps) {
     this.#request = request
     this.#response = response
+    this.#caps = caps
   }
 
   full(status: number, headers: readonly string[], text = '', pieces: Answer['pieces'] = [text]): void {
@@ -100,10 +107,13 @@ class NodeReply implements HttpReply {
     if (!this.#request.readableFlowing && !this.#request.complete) this.#request.resume()
     const length = pieces.reduce((sum, piece) => sum + Buffer.byteLength(piece), 0)
     this.#response.writeHead(status, status === 204 ? [...headers] : [...headers, 'content-length', String(length)])
-    if (pieces.length === 1) return void this.#response.end(text)
-    this.#response.cork()
-    for (const piece of pieces) this.#response.write(piece)
-    this.#response.end()
+    if (pieces.length === 1) this.#response.end(text)
+    else {
+      this.#response.cork()
+      for (const piece of pieces) this.#response.write(piece)
+      this.#response.end()
+    }
+    if (this.#response.writableLength > 0) this.#response.setTimeout(this.#caps.stallTimeoutMs)
   }
 
   head(status: number, headers: readonly string[]): void {
@@ -112,14 +122,26 @@ class NodeReply implements HttpReply {
 
   write(text: string): void {
     if (this.#ended) return
-    this.#response.write(text)
-    if (this.#response.writableLength > maxUnreadBytes) this.#response.destroy()
+    if (this.#response.write(text)) return
+    if (this.#response.writableLength > this.#caps.maxUnreadBytes) this.#response.destroy()
+    else if (!this.#stalling) this.#awaitReader()
+  }
+
+  /** Node cuts a connection off on which nothing moves for that long. */
+  #awaitReader(): void {
+    this.#stalling = true
+    this.#response.setTimeout(this.#caps.stallTimeoutMs)
+    this.#response.once('drain', () => {
+      this.#stalling = false
+      this.#response.setTimeout(0)
+    })
   }
 
   end(): void {
     if (this.#ended) return
     this.#ended = true
     this.#response.end()
+    if (this.#response.writableLength > 0) this.#response.setTimeout(this.#caps.stallTimeoutMs)
   }
 
   onClose(listener: () => void): void {
@@ -134,6 +156,7 @@ class NodeReply implements HttpReply {
   }
 }
 
+/** Where to listen, and to whom. */
 export interface ServeHttpOptions extends HttpOptions {
   /** 0, the default, takes a free one. */
   readonly port?: number
@@ -141,8 +164,11 @@ export interface ServeHttpOptions extends HttpOptions {
   readonly host?: string
   /** Listens on an address that others can reach although nobody is asked who they are. */
   readonly allowUnauthenticated?: boolean
+  /** Connections at once; further ones are closed at once. 10,000 by default. */
+  readonly maxConnections?: number
 }
 
+/** A server that listens. Disposing of it closes it. */
 export interface HttpServer extends AsyncDisposable {
   readonly url: string
   readonly port: number
@@ -166,10 +192,18 @@ export async function serveHttp(peer: Peer, options: ServeHttpOptions = {}): Pro
   const handler = nodeHandler(peer, options)
   // Loaded here: a server on other transports starts sooner without it.
   const { createServer } = await import('node:http')
-  const server = createServer({ maxHeaderSize: caps.maxHeaderBytes }, handler)
-  server.maxHeadersCount = caps.maxHeaders
-  server.headersTimeout = 15_000
-  server.requestTimeout = 60_000
+  const server = createServer(
+    {
+      maxHeaderSize: caps.maxHeaderBytes,
+      connectionsCheckingInterval: Math.min(30_000, caps.headersTimeoutMs, caps.messageTimeoutMs),
+    },
+    handler,
+  )
+  // Node drops the headers over its own cap without a word, Origin among them: it keeps one more, which is refused.
+  server.maxHeadersCount = caps.maxHeaders + 1
+  server.maxConnections = options.maxConnections ?? 10_000
+  server.headersTimeout = caps.headersTimeoutMs
+  server.requestTimeout = caps.messageTimeoutMs
   server.keepAliveTimeout = 30_000
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject).listen(port, host, () => {

@@ -13,6 +13,8 @@ export interface OpenResponse extends Quiet {
 
 /** The exchanges of one endpoint whose answers are still to come. */
 export interface OpenExchanges {
+  /** Responses that are open: of exchanges, and streams. */
+  readonly size: number
   /** Finishes `response` with the exchange's answer to the request `id`, and keeps it alive until then. */
   add(id: RequestId, exchange: Exchange, response: OpenResponse): void
   /** Keeps `stream` alive. @returns the way to stop */
@@ -60,6 +62,9 @@ export function createOpenExchanges(keepAliveMs: number, giveUp: (id: RequestId)
   }
 
   return {
+    get size() {
+      return exchanges.size + streams.size
+    },
     add(id, exchange, stream) {
       const running: Running = { since: round, id, exchange, stream }
       exchanges.add(running)

@@ -13,6 +13,7 @@ import { isLoopback } from './guard.ts'
 import { serveLines } from './line-server.ts'
 import type { LineServer } from './line-server.ts'
 
+/** Where to listen, and to whom. */
 export interface ServeSocketOptions {
   /** A Unix socket, or on Windows a named pipe; instead of `port`. Only its owner may connect. */
   readonly path?: string
@@ -32,6 +33,7 @@ export interface ServeSocketOptions {
   readonly maxConnections?: number
 }
 
+/** A server that listens. Disposing of it closes it. */
 export interface SocketServer extends AsyncDisposable {
   /** The path, or `host:port`. */
   readonly address: string
@@ -68,11 +70,13 @@ export async function serveSocket(peer: Peer, options: ServeSocketOptions = {}):
       logger,
       graceMs,
       admits: startsAsJson,
+      hurries: true,
     })
     open.add(lines)
     await lines.closed
     open.delete(lines)
-    socket.end()
+    // What the client still sends is thrown away, and it is not waited for much longer.
+    socket.end().resume().setTimeout(caps.stallTimeoutMs, () => socket.destroy())
   }
 
   const server = createServer({ allowHalfOpen: true }, (socket) => {

@@ -120,11 +120,15 @@ for (const [name, open] of doors) {
     const origin = 'http://localhost:5173'
     const preflight = await door.send({
       method: 'OPTIONS',
-      headers: { origin, 'access-control-request-headers': 'content-type, mcp-method' },
+      headers: { origin, 'access-control-request-headers': 'content-type, mcp-method, X-Odd, Mcp-Param-Region' },
     })
     assert.equal(preflight.status, 204)
     assert.equal(preflight.headers.get('access-control-allow-origin'), origin)
-    assert.equal(preflight.headers.get('access-control-allow-headers'), 'content-type, mcp-method')
+    const allowed = preflight.headers.get('access-control-allow-headers')?.split(', ') ?? []
+    for (const name of ['content-type', 'authorization', 'last-event-id', 'mcp-session-id', 'mcp-param-region']) {
+      assert.ok(allowed.includes(name), name)
+    }
+    assert.ok(!allowed.includes('x-odd'))
     const answer = await ask(door, modern(1, 'tools/list'), { origin })
     assert.equal(answer.headers.get('access-control-allow-origin'), origin)
     assert.match(answer.headers.get('access-control-expose-headers') ?? '', /mcp-session-id/)
