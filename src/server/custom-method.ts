@@ -60,6 +60,14 @@ export function methodEntry(value: MethodValue): MethodEntry {
   }
 }
 
+/** What peers settle before a server hears of anything. */
+const betweenPeers: readonly string[] = ['initialize', 'server/discover', 'ping']
+
+/** Whether a method never reaches a server, so that it cannot be one of its own. */
+export function isBetweenPeers(name: string): boolean {
+  return betweenPeers.includes(name)
+}
+
 /** Whether a peer on `revision` finds the method. Dates compare as texts. */
 export function exists({ value: { config } }: MethodEntry, revision: string): boolean {
   const { from = '', to = revision } = config.revisions ?? {}
@@ -75,6 +83,8 @@ export async function callMethod(
   core: Core,
 ): Promise<JsonObject> {
   const { extension } = value.config
+  // Where nothing can be negotiated, what has to be is not there.
+  if (extension !== undefined && !context.defined.has('extensions')) throw new Refusal('UnknownMethod')
   if (extension !== undefined && !context.features.has(`extensions.${extension}`)) {
     throw new Refusal('MissingClientCapability', {
       data: { requiredCapabilities: { extensions: { [extension]: {} } } },

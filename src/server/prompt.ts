@@ -40,11 +40,16 @@ export interface PromptValue {
   readonly getter: ((args: never, ctx: Context) => Promise<Prompted> | Prompted) | undefined
 }
 
+export type PromptGetter<A extends PromptArguments> = (
+  args: PromptInput<A>,
+  ctx: Context,
+) => Promise<Prompted> | Prompted
+
 /** Declares a prompt. Without a getter it is listed, but answers as one that does not exist. */
 export function prompt<const A extends PromptArguments>(
   name: string,
   config: PromptConfig<A>,
-  getter?: (args: PromptInput<A>, ctx: Context) => Promise<Prompted> | Prompted,
+  getter?: PromptGetter<A>,
 ): PromptValue {
   return { kind: 'prompt', name, config, getter }
 }

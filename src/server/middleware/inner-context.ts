@@ -1,5 +1,5 @@
 import type { CallContext, Features, SessionState } from '../../model/served.ts'
-import type { AskAnswer, AskRequest, Implementation, LogLevel } from '../../model/nouns.ts'
+import type { Implementation, LogLevel } from '../../model/nouns.ts'
 import type { Notification, Principal } from '../../model/notification.ts'
 
 /**
@@ -45,7 +45,7 @@ export class InnerContext implements CallContext {
     return this.outer.progressToken
   }
 
-  get ask(): ((request: AskRequest) => Promise<AskAnswer>) | undefined {
+  get ask(): CallContext['ask'] {
     return this.outer.ask
   }
 

@@ -1,4 +1,4 @@
-import type { CallToolResult, InputRequiredResult } from '../../model/call.ts'
+import type { CallToolResult, Operations } from '../../model/call.ts'
 import type { ContentBlock } from '../../model/content.ts'
 import type { Middleware } from '../middleware.ts'
 
@@ -22,7 +22,7 @@ export function resultCap({ maxBytes = 256 * 1024 }: ResultCapOptions = {}): Mid
   }
 }
 
-function isFinal(result: CallToolResult | InputRequiredResult): result is CallToolResult {
+function isFinal(result: Operations['tools/call']['result']): result is CallToolResult {
   return result.resultType === undefined
 }
 

@@ -57,7 +57,7 @@ export class TracedContext extends InnerContext {
 
   override get ask(): CallContext['ask'] {
     const { ask } = this.outer
-    return ask && ((request) => this.#asked(request, ask))
+    return ask && ((request, ...rest) => this.#asked(request, (traced) => ask(traced, ...rest)))
   }
 
   override notify(notification: Notification): void {
