@@ -44,7 +44,7 @@ function open(server: Server, options: SpeakOptions = {}) {
         kind: 'request',
         id,
         method,
-        params: { ...params, _meta: { [versionKey]: '2026-07-28', [capabilitiesKey]: everything } } as never,
+        params: { ...params, _meta: { progressToken: id, [versionKey]: '2026-07-28', [capabilitiesKey]: everything } },
       },
       { principal: undefined, outlet, inFlight, transport: 'memory' },
     )
@@ -145,7 +145,7 @@ test('a handler that was cancelled before it looked finds its signal aborted', a
     ],
   })
   const { modern, said } = open(server)
-  const exchange = modern(1, 'tools/call', { name: 't', _meta: { progressToken: 1 } })
+  const exchange = modern(1, 'tools/call', { name: 't' })
   exchange.cancel()
   assert.equal(await exchange.answer, undefined)
   await settled()

@@ -5,7 +5,6 @@ import { playTranscript } from '../../src/testing.ts'
 import { readTranscript, writeTranscript } from '../../src/testing/transcript.ts'
 import { readable } from '../../src/testing/json-text.ts'
 import fc from 'fast-check'
-import type { Json } from '../../src/model/json.ts'
 import { serverOf } from '../server/support.ts'
 
 const me =
@@ -118,7 +117,7 @@ test('what was read is written as it was', () => {
 test('readable JSON is the same JSON, in lines that are no wider than they must be', () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
-      const text = readable(value as Json, '  ')
+      const text = readable(value, '  ')
       assert.deepEqual(JSON.parse(text), JSON.parse(JSON.stringify(value)))
       for (const line of text.split('\n').slice(1)) assert.match(line, /^ {2}/)
     }),
