@@ -9,6 +9,7 @@ export interface SqliteFileOptions {
   readonly path: string
   readonly driver: SqliteDriver | undefined
   readonly synchronous: 'normal' | 'full'
+  readonly maxPages: number | undefined
   /** Milliseconds that a call waits at most for others to let go of the file. */
   readonly timeoutMs: number
 }
@@ -99,7 +100,7 @@ export function openFile(options: SqliteFileOptions): SqliteFile {
   }
 }
 
-function openTables({ path, driver, synchronous, timeoutMs }: SqliteFileOptions): SqliteDatabase {
+function openTables({ path, driver, synchronous, maxPages, timeoutMs }: SqliteFileOptions): SqliteDatabase {
   try {
     const database = openDatabase(path, driver)
     // Turning to WAL, and the first tables, need the file alone: processes that start together wait for one another.
@@ -108,6 +109,7 @@ function openTables({ path, driver, synchronous, timeoutMs }: SqliteFileOptions)
     patiently(deadline, () => database.exec('PRAGMA journal_mode = WAL'))
     database.exec(`PRAGMA synchronous = ${synchronous}`)
     patiently(deadline, () => migrate(database))
+    if (maxPages !== undefined) database.exec(`PRAGMA max_page_count = ${Math.floor(maxPages)}`)
     return database
   } catch (error) {
     throw toStoreError(error, path)

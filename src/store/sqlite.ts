@@ -18,6 +18,8 @@ export interface SqliteStoreOptions {
    * each write wait for the disk. Default `normal`.
    */
   readonly synchronous?: 'normal' | 'full'
+  /** Pages of 4 KiB that the file may have; beyond them it is full. Default: as many as the disk takes. */
+  readonly maxPages?: number
   /** Milliseconds between two looks for messages of other processes, while anybody listens. Default 50. */
   readonly pollMs?: number
   /** Milliseconds that a call waits for other processes to let go of the file. Default 5,000. */
@@ -35,8 +37,8 @@ const sweepEvery = 100
  */
 export function sqlite(where: string | SqliteStoreOptions): Store {
   const options = typeof where === 'string' ? { path: where } : where
-  const { path, driver, synchronous = 'normal', pollMs = 50, timeoutMs = 5000, clock = Date.now } = options
-  const file = openFile({ path, driver, synchronous, timeoutMs })
+  const { path, driver, synchronous = 'normal', maxPages, pollMs = 50, timeoutMs = 5000, clock = Date.now } = options
+  const file = openFile({ path, driver, synchronous, maxPages, timeoutMs })
   const values = sqliteValues(file, clock)
   const logs = sqliteLogs(file, clock)
   const bus = createBus()
