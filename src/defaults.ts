@@ -11,6 +11,7 @@ import { createSeal, randomKey } from './seal/seal.ts'
 import { createServerOver } from './server/create-server.ts'
 import type { Server, ServerOptions, ServerPorts } from './server/server.ts'
 import { memoryStore } from './store/memory.ts'
+import { defaultCaps, type Caps } from './wire/caps.ts'
 
 /** What a server keeps and seals with, besides what it offers. */
 export interface StateOptions {
@@ -45,7 +46,6 @@ export interface SpeakOptions {
 /** Every published revision; compiled for the first door that is opened, so that importing this costs little. */
 let published: Codecs | undefined
 const defaultAskTimeoutMs = 5 * 60_000
-const maxPendingAsks = 100
 
 /** The ports of the servers made here, so that a door seals and stores with what its server does. */
 const portsOf = new WeakMap<Served, ServerPorts>()
@@ -86,7 +86,8 @@ export function portsFor(served: Served, logger: Logger | undefined): ServerPort
 }
 
 /** The serving side of the protocol for `served`, as `options` say. @throws if a revision to serve is not known */
-export function peerFor(served: Served, options: SpeakOptions): Peer {
+export function peerFor(served: Served, options: SpeakOptions & { readonly caps?: Partial<Caps> }): Peer {
+  const { maxPendingAsks, maxSubscriptions } = { ...defaultCaps, ...options.caps }
   const { clock, random, logger } = portsFor(served, options.logger)
   const codecs = options.codecs ?? (published ??= createCodecs())
   return createPeer({
@@ -100,5 +101,6 @@ export function peerFor(served: Served, options: SpeakOptions): Peer {
     random,
     askTimeoutMs: options.askTimeoutMs ?? defaultAskTimeoutMs,
     maxPendingAsks,
+    maxSubscriptions,
   })
 }

@@ -39,8 +39,9 @@ export function openSession(
   principal: Principal | undefined,
   transport: Transport,
   inFlight: InFlight,
-  { served, codecs }: PeerOptions,
+  options: PeerOptions,
 ): Session {
+  const { served, codecs } = options
   const codec = codecs.get(agreed.revision)
   if (codec?.lifecycle !== 'session') throw new Refusal('UnnegotiableVersion')
   const clientCapabilities = codec.clientCapabilities.decode(agreed.capabilities) as ClientCapabilities
@@ -54,9 +55,24 @@ export function openSession(
     key,
     initializeId,
     asks: new Map(),
-    subscriptions: new Set(),
+    subscriptions: new Subscriptions(options.maxSubscriptions),
     logLevel: initialLogLevel,
     initialized: false,
+  }
+}
+
+/** The resources that a session is told about. @throws Refusal `Overloaded` for one over the cap */
+class Subscriptions extends Set<string> {
+  readonly #max: number
+
+  constructor(max: number) {
+    super()
+    this.#max = max
+  }
+
+  override add(uri: string): this {
+    if (this.size >= this.#max && !this.has(uri)) throw new Refusal('Overloaded')
+    return super.add(uri)
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Codec, RequestCodec, Transport } from '../codec/codec.ts'
 import { resolveFeatures } from '../codec/profile.ts'
+import { isObject, own, type JsonObject } from '../model/json.ts'
 import type { ServerCapabilities } from '../model/nouns.ts'
 import type { Principal } from '../model/notification.ts'
 import { Refusal } from '../model/refusal.ts'
@@ -43,6 +44,13 @@ export function checkRequest(
   if (!request || !isOffered(request, features, options.served)) throw new Refusal('UnknownMethod')
   const kind = request.check(params)
   if (kind) throw new Refusal(kind)
+  if (method === 'subscriptions/listen' && subscriptionsIn(params) > options.maxSubscriptions) throw new Refusal('Overloaded')
+}
+
+function subscriptionsIn(params: JsonObject): number {
+  const filter = own(params, 'notifications')
+  const uris = isObject(filter) ? own(filter, 'resourceSubscriptions') : undefined
+  return Array.isArray(uris) ? uris.length : 0
 }
 
 /** What no revision defines may be the server's own. */

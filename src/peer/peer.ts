@@ -23,6 +23,8 @@ export interface PeerOptions {
   readonly askTimeoutMs: number
   /** Asks that may wait at once in one session. */
   readonly maxPendingAsks: number
+  /** Resources that one session, or one `subscriptions/listen`, may be told about. */
+  readonly maxSubscriptions: number
 }
 
 /** An answer as text, and what an HTTP response says of it. */

@@ -87,7 +87,7 @@ const tools: Record<string, Act> = {
   },
   async ask(_args, context) {
     const params = { message: 'Sure?', requestedSchema: { type: 'object', properties: { sure: { type: 'boolean' } } } }
-    const answer = await context.ask?.({ method: 'elicitation/create', params } as never)
+    const answer = await context.ask?.({ method: 'elicitation/create', params } as never, 'sure')
     return text(answer?.['action'])
   },
   async leave(_args, context) {
@@ -110,6 +110,7 @@ export function peerOf(served: Served, revisions?: readonly string[]): Peer {
     random: randomBytes,
     askTimeoutMs: 5_000,
     maxPendingAsks: 10,
+    maxSubscriptions: 10,
   })
 }
 
