@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import type { RefusalProfile } from './codec/codec.ts'
 import type { Loss } from './codec/projection.ts'
 import { createCodecs, type Codecs } from './codec/registry.ts'
@@ -7,6 +6,7 @@ import type { Served } from './model/served.ts'
 import type { Store } from './model/store.ts'
 import { createPeer } from './peer/create.ts'
 import type { Peer } from './peer/peer.ts'
+import { createRandom } from './seal/random.ts'
 import { createSeal, randomKey } from './seal/seal.ts'
 import { createServerOver } from './server/create-server.ts'
 import type { Server, ServerOptions, ServerPorts } from './server/server.ts'
@@ -62,7 +62,7 @@ function makePorts({
   store,
   keys,
   clock = Date.now,
-  random = randomBytes,
+  random = createRandom(),
   logger = silent,
 }: StateOptions & { readonly logger?: Logger }): ServerPorts {
   if (!keys)
