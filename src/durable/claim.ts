@@ -8,19 +8,23 @@ export type Outcome =
 interface Claimed {
   /** Digest of the arguments that the key is bound to. */
   readonly arguments: string
-  /** The round that runs or ran last, from 0, and the digest of the answers it ran on. */
+  /** The round that runs or ran last, from 0. */
   readonly round: number
-  readonly answers: string
+  /** Digests of the answers that rounds ran on, as far as they are known, by round. */
+  readonly answers: Readonly<Record<number, string>>
   /** Milliseconds since the epoch at which that round began. */
   readonly since: number
 }
 
-/** What is recorded of a key. A token fences: whoever no longer holds it can change nothing. */
+/**
+ * What is recorded of a key. A token fences: whoever no longer holds it can change nothing. What is unknown keeps the
+ * token of the last holder, since one that was taken for dead may still come to tell the truth.
+ */
 export type Claim =
   | (Claimed & { readonly state: 'running'; readonly token: string; readonly leaseUntil: number })
-  | (Claimed & { readonly state: 'suspended'; readonly outcome: Outcome })
+  | (Claimed & { readonly state: 'suspended'; readonly outcome: Outcome; readonly goodUntil: number })
   | (Claimed & { readonly state: 'completed'; readonly outcome: Outcome })
-  | (Claimed & { readonly state: 'unknown' })
+  | (Claimed & { readonly state: 'unknown'; readonly token: string })
 
 /** A call that wants to run under a key. */
 export interface Attempt {
@@ -37,7 +41,7 @@ export interface Attempt {
 export type ClaimEvent =
   | { readonly kind: 'claim'; readonly attempt: Attempt; readonly now: number; readonly leaseUntil: number }
   | { readonly kind: 'renew'; readonly token: string; readonly leaseUntil: number }
-  | { readonly kind: 'suspend'; readonly token: string; readonly outcome: Outcome }
+  | { readonly kind: 'suspend'; readonly token: string; readonly outcome: Outcome; readonly goodUntil: number }
   | { readonly kind: 'complete'; readonly token: string; readonly outcome: Outcome }
   | { readonly kind: 'lose'; readonly token: string }
   | { readonly kind: 'release'; readonly token: string }
@@ -65,60 +69,73 @@ export interface Transition {
   readonly verdict: Verdict
 }
 
-/** The whole life of a claim, as one pure function. */
+/**
+ * The whole life of a claim, as one pure function. A claim whose state went stale before it was answered may be begun
+ * again: nobody can go on with it any more, and its steps are still known.
+ */
 export function transition(claim: Claim | undefined, event: ClaimEvent): Transition {
   if (event.kind === 'claim') return attempted(claim, event)
-  if (claim?.state !== 'running' || claim.token !== event.token) return { next: claim, verdict: { kind: 'stale' } }
+  if (!isHeld(claim) || claim.token !== event.token) return { next: claim, verdict: { kind: 'stale' } }
   return { next: afterRun(claim, event), verdict: { kind: 'done' } }
 }
 
-function attempted(claim: Claim | undefined, event: ClaimEvent & { readonly kind: 'claim' }): Transition {
-  const { attempt } = event
-  if (claim === undefined) return { next: running(event), verdict: { kind: 'run', again: attempt.round > 0 } }
+type ClaimAttempt = Extract<ClaimEvent, { readonly kind: 'claim' }>
+type Held = Extract<Claim, { readonly token: string }>
+
+function isHeld(claim: Claim | undefined): claim is Held {
+  return claim?.state === 'running' || claim?.state === 'unknown'
+}
+
+function attempted(claim: Claim | undefined, event: ClaimAttempt): Transition {
+  const { attempt, now } = event
+  if (claim === undefined) return begun(undefined, event, attempt.round > 0)
   const stay = (verdict: Verdict): Transition => ({ next: claim, verdict })
-  if (claim.arguments !== attempt.arguments) return stay({ kind: 'conflict' })
-  if (attempt.round === claim.round && attempt.answers !== claim.answers) return stay({ kind: 'conflict' })
+  const ranOn = claim.answers[attempt.round] ?? attempt.answers
+  if (claim.arguments !== attempt.arguments || ranOn !== attempt.answers) return stay({ kind: 'conflict' })
   switch (claim.state) {
     case 'completed':
       return stay({ kind: 'replay', outcome: claim.outcome })
     case 'suspended':
-      if (attempt.round <= claim.round) return stay({ kind: 'replay', outcome: claim.outcome })
-      return { next: running(event), verdict: { kind: 'run', again: true } }
+      if (attempt.round > claim.round || now >= claim.goodUntil) return begun(claim, event, true)
+      return stay({ kind: 'replay', outcome: claim.outcome })
     case 'running':
-      if (claim.leaseUntil > event.now) return stay({ kind: 'busy' })
-      return attempt.rerun ? takenOver(event) : lost(claim)
+      if (claim.leaseUntil > now) return stay({ kind: 'busy' })
+      return attempt.rerun ? begun(claim, event, true) : lost(claim)
     case 'unknown':
-      return attempt.rerun ? takenOver(event) : stay({ kind: 'unknown', since: claim.since })
+      return attempt.rerun ? begun(claim, event, true) : stay({ kind: 'unknown', since: claim.since })
   }
 }
 
-function running({ attempt, now, leaseUntil }: ClaimEvent & { readonly kind: 'claim' }): Claim {
-  const { arguments: bound, round, answers, token } = attempt
-  return { state: 'running', arguments: bound, round, answers, token, leaseUntil, since: now }
+function begun(before: Claim | undefined, { attempt, now, leaseUntil }: ClaimAttempt, again: boolean): Transition {
+  const { arguments: bound, round, token } = attempt
+  const earlier = Object.entries(before?.answers ?? {}).filter(([of]) => Number(of) < round)
+  const answers = { ...Object.fromEntries(earlier), [round]: attempt.answers }
+  const next = { state: 'running', arguments: bound, round, answers, token, leaseUntil, since: now } as const
+  return { next, verdict: { kind: 'run', again } }
 }
 
-function takenOver(event: ClaimEvent & { readonly kind: 'claim' }): Transition {
-  return { next: running(event), verdict: { kind: 'run', again: true } }
+/** The holder is taken for dead, and the tool may not run twice. */
+function lost(claim: Held): Transition {
+  return { next: unknown(claim), verdict: { kind: 'unknown', since: claim.since } }
 }
 
-/** The holder is dead, and the tool may not run twice. */
-function lost({ arguments: bound, round, answers, since }: Claim): Transition {
-  return { next: { state: 'unknown', arguments: bound, round, answers, since }, verdict: { kind: 'unknown', since } }
+function unknown({ arguments: bound, round, answers, since, token }: Held): Claim {
+  return { state: 'unknown', arguments: bound, round, answers, since, token }
 }
 
-type Running = Extract<Claim, { readonly state: 'running' }>
-
-function afterRun(claim: Running, event: Exclude<ClaimEvent, { readonly kind: 'claim' }>): Claim | undefined {
-  const { arguments: bound, round, answers, since } = claim
+function afterRun(claim: Held, event: Exclude<ClaimEvent, ClaimAttempt>): Claim | undefined {
+  const { arguments: bound, round, answers, since, token } = claim
   switch (event.kind) {
     case 'renew':
-      return { ...claim, leaseUntil: event.leaseUntil }
-    case 'suspend':
-      return { state: 'suspended', arguments: bound, round, answers, since, outcome: event.outcome }
+      return { state: 'running', arguments: bound, round, answers, since, token, leaseUntil: event.leaseUntil }
+    case 'suspend': {
+      const { outcome, goodUntil } = event
+      return { state: 'suspended', arguments: bound, round, answers, since, outcome, goodUntil }
+    }
     case 'complete':
       return { state: 'completed', arguments: bound, round, answers, since, outcome: event.outcome }
     case 'lose':
-      return { state: 'unknown', arguments: bound, round, answers, since }
+      return unknown(claim)
     case 'release':
       return undefined
   }

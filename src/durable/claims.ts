@@ -1,7 +1,8 @@
 import type { Clock, Logger, Random } from '../model/ports.ts'
 import { isRefusal, Refusal } from '../model/refusal.ts'
-import type { PutOptions, Store } from '../model/store.ts'
+import type { PutOptions, Store, Versioned } from '../model/store.ts'
 import { isStoreUnavailable } from '../model/store-unavailable.ts'
+import { retried } from './retried.ts'
 import { transition, type Attempt, type Claim, type ClaimEvent, type Outcome, type Verdict } from './claim.ts'
 
 /** How claims are kept. */
@@ -27,15 +28,22 @@ export interface Claiming {
   readonly keepMs?: number
 }
 
+/** What a run came to. `goodUntil`: milliseconds since the epoch at which the state that it gave out expires. */
+export type Settling =
+  | { readonly kind: 'complete'; readonly outcome: Outcome }
+  | { readonly kind: 'suspend'; readonly outcome: Outcome; readonly goodUntil: number }
+  | { readonly kind: 'lose' | 'release' }
+
 /** A run that is ours, until it is settled. */
 export interface Held {
   /** Whether it may have been run before, so that its steps have to be looked up. */
   readonly again: boolean
-  /** Records what the run came to. Resolves when that is written, or has been given to the background to retry. */
-  settle(
-    event: { readonly kind: 'suspend' | 'complete'; readonly outcome: Outcome } | { readonly kind: 'lose' | 'release' },
-  ): Promise<void>
+  /** Records what the run came to. Resolves when that is written, or given up; never rejects. */
+  settle(event: Settling): Promise<void>
 }
+
+/** What is known of a key that is not ours to run. */
+export type Known = Exclude<Verdict, { readonly kind: 'run' | 'done' | 'stale' }>
 
 /** The claims of a server, over its store. */
 export interface Claims {
@@ -43,14 +51,14 @@ export interface Claims {
    * Claims a key. @returns the run, or what is known of it
    * @throws Refusal `IdempotencyUnavailable` when the store is away, `StoreFull` when there is no room; nothing ran
    */
-  claim(claiming: Claiming): Promise<Held | Exclude<Verdict, { readonly kind: 'run' | 'done' | 'stale' }>>
+  claim(claiming: Claiming): Promise<Held | Known>
   /** Stops renewing leases. What runs on is recorded all the same. */
   close(): void
 }
 
-const defaults = { keepMs: 24 * 3600_000, leaseMs: 15_000, maxClaims: 100_000 }
-/** A record that could not be written is tried again this often, this far apart. */
-const retry = { times: 20, everyMs: 500 }
+const defaults = { keepMs: 24 * 3_600_000, leaseMs: 15_000, maxClaims: 100_000 }
+/** A record that could not be written is tried again this often, this far apart: ten minutes in all. */
+const patience = { times: 1_200, everyMs: 500 }
 
 interface Running {
   readonly key: string
@@ -60,47 +68,70 @@ interface Running {
   claim: Claim
 }
 
+/** A record on its way to the store: what it will say, unless the run was taken over meanwhile. */
+interface Recording {
+  readonly claim: Claim | undefined
+  readonly written: Promise<void>
+}
+
 /** Keeps claims in a store. One timer renews the leases of all runs of this process. */
 export function createClaims(options: ClaimsOptions): Claims {
   const { store, clock, random, logger } = options
   const { keepMs, leaseMs, maxClaims } = { ...defaults, ...options }
   const held = new Map<string, Running>()
-  /** Records on their way to the store, by key: a call that comes meanwhile waits for them. */
-  const writing = new Map<string, Promise<void>>()
+  const recording = new Map<string, Recording>()
   let renewing: NodeJS.Timeout | undefined
 
-  async function claim({ id, attempt, keepMs: shorter }: Claiming): ReturnType<Claims['claim']> {
-    const key = `claim/${id}`
+  async function claim(claiming: Claiming): Promise<Held | Known> {
+    const key = `claim/${claiming.id}`
     const token = Buffer.from(random(12)).toString('base64url')
+    const early = known(recording.get(key), attempt(claiming, token))
+    if (early !== undefined) return early
+    await recording.get(key)?.written
     try {
-      await writing.get(key)
-      // A key is new nearly always, so that is what the first look takes it for: one round trip.
-      for (let fresh = true; ; fresh = false) {
-        const known = fresh ? undefined : await store.get(key)
-        const now = clock()
-        const event: ClaimEvent = { kind: 'claim', attempt: { ...attempt, token }, now, leaseUntil: now + leaseMs }
-        const before = known && (JSON.parse(known.value) as Claim)
-        const { next, verdict } = transition(before, event)
-        if (next === before || next === undefined)
-          return verdict as Exclude<Verdict, { kind: 'run' | 'done' | 'stale' }>
-        const version = await store.put(
-          key,
-          JSON.stringify(next),
-          putting(next, known?.version ?? 0, shorter ?? keepMs),
-        )
-        if (version === undefined) continue
-        if (verdict.kind !== 'run') return verdict as Exclude<Verdict, { kind: 'run' | 'done' | 'stale' }>
-        return hold({ key, token, keepMs: shorter ?? keepMs, version, claim: next }, verdict.again)
-      }
+      return await contend(key, claiming, token)
     } catch (cause) {
       if (isRefusal(cause)) throw cause
       throw new Refusal('IdempotencyUnavailable', { cause })
     }
   }
 
-  function putting(claim: Claim, ifVersion: number, keep: number): PutOptions {
-    const evict = claim.state === 'running' ? 'never' : claim.state === 'suspended' ? 'last' : 'first'
-    return { ifVersion, expiresAt: clock() + keep, maxInGroup: maxClaims, evict }
+  function attempt({ attempt: wanted }: Claiming, token: string): Extract<ClaimEvent, { kind: 'claim' }> {
+    const now = clock()
+    return { kind: 'claim', attempt: { ...wanted, token }, now, leaseUntil: now + leaseMs }
+  }
+
+  async function contend(key: string, claiming: Claiming, token: string): Promise<Held | Known> {
+    const keep = claiming.keepMs ?? keepMs
+    // A key is new nearly always, so that is what the first look takes it for: one round trip.
+    for (let found: Versioned | undefined; ; found = await store.get(key)) {
+      const before = found && read(found)
+      const { next, verdict } = transition(before, attempt(claiming, token))
+      if (next === undefined || next === before) return told(verdict)
+      const running: Running = { key, token, keepMs: keep, version: found?.version ?? 0, claim: next }
+      const version = await put(running, next).catch((error: unknown) => {
+        if (isStoreUnavailable(error) && error.attempted === 'unknown') undo(running)
+        throw error
+      })
+      if (version === undefined) continue
+      running.version = version
+      return verdict.kind === 'run' ? hold(running, verdict.again) : told(verdict)
+    }
+  }
+
+  function put({ key, version, keepMs: keep }: Running, claim: Claim): Promise<number | undefined> {
+    const options: PutOptions = {
+      ifVersion: version,
+      expiresAt: clock() + keep,
+      maxInGroup: maxClaims,
+      evict: claim.state === 'running' ? 'never' : claim.state === 'completed' ? 'first' : 'last',
+    }
+    return store.put(key, JSON.stringify(claim), options)
+  }
+
+  /** The key may have become ours without our knowing. The call is refused, so it must not look as if it ran. */
+  function undo(running: Running): void {
+    if (running.claim.state === 'running') void record(running, { kind: 'release', token: running.token }, false)
   }
 
   function hold(running: Running, again: boolean): Held {
@@ -110,44 +141,58 @@ export function createClaims(options: ClaimsOptions): Claims {
       again,
       settle: (event) => {
         held.delete(running.key)
-        const written = record(running, { ...event, token: running.token }).finally(() => writing.delete(running.key))
-        writing.set(running.key, written)
-        return written
+        return record(running, { ...event, token: running.token }, true)
       },
     }
   }
 
-  /** Writes what a run came to. The truth is known here, so it is written until that works, or until it is too late. */
-  async function record(running: Running, event: ClaimEvent): Promise<void> {
-    for (let left = retry.times; left >= 0; left--) {
-      try {
-        if (await write(running, event)) return
-        logger.warn('a run was taken over by another process before it was recorded', { key: running.key })
-        return
-      } catch (error) {
-        if (!isStoreUnavailable(error) || left === 0)
-          return logger.error('what a call came to could not be recorded', { key: running.key, error })
-        await new Promise((resolve) => setTimeout(resolve, retry.everyMs))
-      }
+  /** @param mustBeOurs whether it is worth a warning that somebody else has the run */
+  function record(running: Running, event: ClaimEvent, mustBeOurs: boolean): Promise<void> {
+    const { key } = running
+    const { next } = transition(running.claim, event)
+    const written = persist(running, event, mustBeOurs).finally(() => {
+      if (recording.get(key)?.written === written) recording.delete(key)
+    })
+    recording.set(key, { claim: next, written })
+    return written
+  }
+
+  /** The truth is known here, so it is written until that works, or until it is too late. */
+  async function persist(running: Running, event: ClaimEvent, mustBeOurs: boolean): Promise<void> {
+    const { key } = running
+    try {
+      const ours = await retried(
+        patience,
+        () => write(running, event, () => true),
+        (error) => logger.warn('what a call came to cannot be recorded yet', { key, error }),
+      )
+      if (!ours && mustBeOurs) logger.warn('a run was taken over before it was recorded', { key })
+    } catch (error) {
+      logger.error('what a call came to could not be recorded', { key, error })
     }
   }
 
   /** @returns whether the run is still ours */
-  async function write(running: Running, event: ClaimEvent): Promise<boolean> {
-    for (;;) {
+  async function write(running: Running, event: ClaimEvent, wanted: () => boolean): Promise<boolean> {
+    while (wanted()) {
       const { next, verdict } = transition(running.claim, event)
       if (verdict.kind === 'stale') return false
-      const written = next
-        ? await store.put(running.key, JSON.stringify(next), putting(next, running.version, running.keepMs))
-        : (await store.delete(running.key, running.version)) || undefined
-      if (written !== undefined) {
-        if (next && typeof written === 'number') Object.assign(running, { version: written, claim: next })
-        return true
+      if (next === undefined) {
+        if (await store.delete(running.key, running.version)) return true
+      } else {
+        const version = await put(running, next)
+        if (version !== undefined) {
+          Object.assign(running, { version, claim: next })
+          return true
+        }
       }
-      const known = await store.get(running.key)
-      if (!known) return false
-      Object.assign(running, { version: known.version, claim: JSON.parse(known.value) as Claim })
+      const found = await store.get(running.key)
+      if (found === undefined) return next === undefined
+      // An attempt before this one may have come through although it looked as if it had not.
+      if (found.value === JSON.stringify(next)) return true
+      Object.assign(running, { version: found.version, claim: read(found) })
     }
+    return true
   }
 
   function renew(): void {
@@ -155,13 +200,37 @@ export function createClaims(options: ClaimsOptions): Claims {
       clearInterval(renewing)
       renewing = undefined
     }
-    for (const running of held.values()) {
-      const event = { kind: 'renew', token: running.token, leaseUntil: clock() + leaseMs } as const
-      write(running, event).catch((error: unknown) =>
-        logger.warn('a lease could not be renewed', { key: running.key, error }),
-      )
+    for (const running of held.values()) void renewLease(running)
+  }
+
+  async function renewLease(running: Running): Promise<void> {
+    const { key, token } = running
+    const isHeld = (): boolean => held.get(key) === running
+    try {
+      const ours = await write(running, { kind: 'renew', token, leaseUntil: clock() + leaseMs }, isHeld)
+      if (!ours && isHeld()) logger.warn('a run was taken over while it was running', { key })
+    } catch (error) {
+      logger.warn('a lease could not be renewed', { key, error })
     }
   }
 
   return { claim, close: () => clearInterval(renewing) }
+}
+
+/** Written by this module, so it is one. */
+function read({ value }: Versioned): Claim {
+  return JSON.parse(value) as Claim
+}
+
+/** What can be told before a record is written: all but that the key is free to run. */
+function known(recording: Recording | undefined, event: ClaimEvent): Known | undefined {
+  if (recording?.claim === undefined) return undefined
+  const { next, verdict } = transition(recording.claim, event)
+  return next === recording.claim ? told(verdict) : undefined
+}
+
+/** The verdict of an attempt that gets nothing to run; others are never asked. */
+function told(verdict: Verdict): Known {
+  if (verdict.kind === 'run' || verdict.kind === 'done' || verdict.kind === 'stale') throw new TypeError(verdict.kind)
+  return verdict
 }

@@ -66,7 +66,8 @@ export async function sealFlow(flow: Flow, binding: Binding, ports: FlowPorts): 
 
 /**
  * Opens a `requestState` and takes in the answers that came with it; answers to what was not asked are left out.
- * @throws Refusal `TamperedRequestState` for anything not sealed here for `binding`, `ExpiredRequestState` past its time.
+ * @throws Refusal `TamperedRequestState` for anything not sealed here for `binding`, `ExpiredRequestState` past its time,
+ * `IdempotencyUnavailable` while the store that keeps a long state is away
  */
 export async function openFlow(
   text: string,
@@ -82,7 +83,9 @@ export async function openFlow(
 }
 
 async function spilled(handle: string, ports: FlowPorts): Promise<JsonObject | undefined> {
-  const kept = await ports.store.get(`state/${handle}`)
+  const kept = await ports.store.get(`state/${handle}`).catch((cause: unknown) => {
+    throw new Refusal('IdempotencyUnavailable', { cause })
+  })
   return kept && (JSON.parse(kept.value) as JsonObject)
 }
 

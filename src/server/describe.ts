@@ -3,6 +3,7 @@ import type { Description } from '../model/served.ts'
 import type { JsonObject } from '../model/json.ts'
 import type { Snapshot } from './registry.ts'
 import type { ServerOptions } from './server.ts'
+import { tasksExtension } from './task-view.ts'
 
 /** Who the server says it is. */
 export function implementationOf(options: ServerOptions): Description['info'] {
@@ -17,24 +18,40 @@ export function implementationOf(options: ServerOptions): Description['info'] {
   })
 }
 
-/** What the server says of itself while `snapshot` is what it offers and `extensions` are in use. */
+/** What the server says of itself, to somebody it knows or not, while `snapshot` is what it offers and `extensions` are in use. */
 export function describe(
   options: ServerOptions,
   info: Description['info'],
   snapshot: Snapshot,
   extensions: Readonly<Record<string, JsonObject>>,
+  identified: boolean,
 ): Description {
   const { instructions, cache } = options
+  const all = runsTasks(snapshot) ? { [tasksExtension]: {}, ...extensions } : extensions
   return {
     info,
     ...(instructions !== undefined && { instructions }),
     capabilities: {
       ...capabilitiesOf(options, snapshot),
-      ...(Object.keys(extensions).length > 0 && { extensions }),
+      ...(runsTasks(snapshot) && { tasks: tasksOf(identified) }),
+      ...(Object.keys(all).length > 0 && { extensions: all }),
     },
     hints: { ttlMs: cache?.discover?.ttlMs ?? 0, cacheScope: cache?.discover?.cacheScope ?? 'public' },
   }
 }
+
+/** Whether any tool may run as a task. */
+export function runsTasks({ tools }: Snapshot): boolean {
+  return tools.ordered.some(({ listing }) => listing.execution !== undefined)
+}
+
+/** Nobody in particular has no tasks to list (2025-11-25, tasks, security). */
+function tasksOf(identified: boolean): JsonObject {
+  return { ...(identified && { list: {} }), cancel: {}, requests: { tools: { call: {} } } }
+}
+
+/** Calls take an idempotency key: told to whoever looks for it, in the one place that every revision has for that. */
+const keys = { 'dev.dragoman/idempotencyKey': {} }
 
 /** A kind is declared where the server was given any of it, even an empty list: more may come. */
 function capabilitiesOf({ tools, resources, prompts }: ServerOptions, snapshot: Snapshot): ServerCapabilities {
@@ -45,6 +62,7 @@ function capabilitiesOf({ tools, resources, prompts }: ServerOptions, snapshot: 
     ...((prompts || snapshot.prompts.ordered.length > 0) && { prompts: { listChanged: true } }),
     ...(completes(snapshot) && { completions: {} }),
     logging: {},
+    experimental: keys,
   }
 }
 

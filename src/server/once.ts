@@ -1,12 +1,13 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Outcome } from '../durable/claim.ts'
-import type { Held } from '../durable/claims.ts'
+import type { Claiming, Held, Known, Settling } from '../durable/claims.ts'
 import { digest } from '../durable/digest.ts'
 import type { Flow } from '../durable/flow.ts'
-import type { CallToolResult, InputRequiredResult } from '../model/call.ts'
+import type { CallToolResult, CreateTaskResult, InputRequiredResult } from '../model/call.ts'
 import { own, type Json, type JsonObject } from '../model/json.ts'
 import { isRefusal, Refusal, type RefusalKind } from '../model/refusal.ts'
 import type { ToolEntry } from './entry.ts'
-import type { Run } from './run.ts'
+import { stateTtlMs, type Run } from './run.ts'
 
 /** The `_meta` key under which a client names the effect that it wants once. */
 const metaKey = 'dev.dragoman/idempotencyKey'
@@ -15,6 +16,10 @@ const replayedKey = 'dev.dragoman/replayed'
 /** Request ids are a weaker promise than keys, so what they named is forgotten sooner. Milliseconds. */
 const keepRequestIdsMs = 5 * 60_000
 const maxKeyLength = 256
+/** How often a call that joins another looks whether that has ended. Milliseconds. */
+const joinWaitMs = { first: 20, most: 500 }
+/** An answer waits this long for its record. Milliseconds. */
+const recordWaitMs = 2_000
 
 /** A call that is to run at most once, and under what name. */
 export interface OnceKey {
@@ -42,7 +47,7 @@ export function onceKey(entry: ToolEntry, { call, context }: Run, flow: Flow | u
   return { flow: flowId, arguments: '', keepMs: keepRequestIdsMs }
 }
 
-type Answer = CallToolResult | InputRequiredResult
+type Answer = CallToolResult | InputRequiredResult | CreateTaskResult
 
 /**
  * Claims the call, runs it if that falls to us, and records what it came to; otherwise tells what is known.
@@ -55,8 +60,16 @@ export async function once(
   run: Run,
   go: (again: boolean) => Promise<Answer>,
 ): Promise<Answer> {
+  const claimed = await claim(key, flow, entry, run)
+  if ('kind' in claimed) return answerKnown(claimed)
+  // Whoever comes again with the key is told what became of the call, so it goes on without its caller.
+  run.context.detach()
+  return recorded(claimed, entry, run, go)
+}
+
+async function claim(key: OnceKey, flow: Flow, entry: ToolEntry, run: Run): Promise<Held | Known> {
   const { core, call, context } = run
-  const claimed = await core.claims.claim({
+  const claiming: Claiming = {
     id: key.flow,
     attempt: {
       arguments: key.arguments ?? digest(call.params.arguments ?? null),
@@ -65,45 +78,63 @@ export async function once(
       rerun: entry.value.config.rerun === 'safe',
     },
     ...(key.keepMs !== undefined && { keepMs: key.keepMs }),
-  })
-  if ('kind' in claimed) {
-    switch (claimed.kind) {
-      case 'replay':
-        return replayed(claimed.outcome)
-      case 'busy':
-        throw new Refusal('DuplicateInFlight')
-      case 'conflict':
-        throw new Refusal('KeyConflict')
-      case 'unknown':
-        throw new Refusal('OutcomeUnknown', { data: { since: new Date(claimed.since).toISOString() }, ran: 'unknown' })
-    }
   }
-  // Whoever comes again with the key is told what became of the call, so it goes on without its caller.
-  context.detach()
-  return recorded(claimed, entry, run, go)
+  const joins = core.options.once?.whileRunning === 'join'
+  for (let waitMs = joinWaitMs.first; ; waitMs = Math.min(waitMs * 2, joinWaitMs.most)) {
+    const claimed = await core.claims.claim(claiming)
+    if (!joins || !('kind' in claimed) || claimed.kind !== 'busy') return claimed
+    await delay(waitMs, undefined, { signal: context.signal })
+  }
+}
+
+function answerKnown(known: Known): Answer {
+  switch (known.kind) {
+    case 'replay':
+      return replayed(known.outcome)
+    case 'busy':
+      throw new Refusal('DuplicateInFlight')
+    case 'conflict':
+      throw new Refusal('KeyConflict')
+    case 'unknown':
+      throw new Refusal('OutcomeUnknown', { data: { since: new Date(known.since).toISOString() }, ran: 'unknown' })
+  }
 }
 
 async function recorded(
   held: Held,
   entry: ToolEntry,
-  { context }: Run,
+  run: Run,
   go: (again: boolean) => Promise<Answer>,
 ): Promise<Answer> {
   try {
     const answer = await go(held.again)
     const outcome = { result: asJson(answer) }
-    const written = held.settle({ kind: answer.resultType === 'input_required' ? 'suspend' : 'complete', outcome })
-    // The next round may come to another replica, so it must find this one's record.
-    if (answer.resultType === 'input_required') await written
+    if (answer.resultType !== 'input_required') void held.settle({ kind: 'complete', outcome })
+    else {
+      const goodUntil = run.core.ports.clock() + stateTtlMs(run.core)
+      // The next round may come to another replica, so it must find this one's record.
+      await briefly(held.settle({ kind: 'suspend', outcome, goodUntil }))
+    }
     return answer
   } catch (thrown) {
-    if (context.signal.aborted && !isRefusal(thrown)) {
-      await held.settle({ kind: entry.value.config.rerun === 'safe' ? 'release' : 'lose' })
-    } else {
-      void held.settle({ kind: 'complete', outcome: { refusal: refusalOf(thrown) } })
-    }
+    void held.settle(endOf(thrown, entry, run))
     throw thrown
   }
+}
+
+/** What a run came to that threw: its refusal, unless it stopped somewhere on the way. */
+function endOf(thrown: unknown, entry: ToolEntry, { context }: Run): Settling {
+  const stopped = isRefusal(thrown) ? thrown.kind === 'IdempotencyUnavailable' : context.signal.aborted
+  if (!stopped) return { kind: 'complete', outcome: { refusal: refusalOf(thrown) } }
+  return { kind: entry.value.config.rerun === 'safe' ? 'release' : 'lose' }
+}
+
+/** Waits for a record, but not for a store that is away: then the answer goes out first. */
+async function briefly(written: Promise<void>): Promise<void> {
+  const giveUp = new AbortController()
+  const late = delay(recordWaitMs, undefined, { signal: giveUp.signal, ref: false }).catch(() => {})
+  await Promise.race([written, late])
+  giveUp.abort()
 }
 
 /** The result as it can be kept. @throws Refusal `Unserializable` */
@@ -115,7 +146,8 @@ function asJson(answer: Answer): Json {
   }
 }
 
-function refusalOf(thrown: unknown): Extract<Outcome, { readonly refusal: unknown }>['refusal'] {
+/** What was thrown, as it can be kept. */
+export function refusalOf(thrown: unknown): Extract<Outcome, { readonly refusal: unknown }>['refusal'] {
   if (!isRefusal(thrown)) return { kind: 'InternalError' }
   const { kind, data, words } = thrown
   return { kind, ...(data && { data }), ...(words !== undefined && { message: words }) }

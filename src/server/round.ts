@@ -1,9 +1,11 @@
 import { digest } from '../durable/digest.ts'
+import { retried } from '../durable/retried.ts'
 import { recallStep, recordStep } from '../durable/steps.ts'
 import { newFlow, sealFlow, stepKey, type Binding, type Flow, type FlowPorts } from '../durable/flow.ts'
 import type { InputRequiredResult } from '../model/call.ts'
 import type { Json } from '../model/json.ts'
 import type { AskAnswer, AskRequest } from '../model/nouns.ts'
+import { Refusal } from '../model/refusal.ts'
 import type { Core } from './core.ts'
 
 /** Rejects everything that depends on an answer which is not there yet. Not an `Error` to be handled: the round is over. */
@@ -16,6 +18,8 @@ export class Suspension extends Error {
 
 /** Steps that still run when the handler has unwound get this long. Milliseconds. */
 const drainMs = 10_000
+/** A store that is away gets this long to come back before a step goes on without it. */
+const stepPatience = { times: 20, everyMs: 250 }
 
 /**
  * One run of a handler that may have to stop for the client's answers. It keeps the table of pending asks: once that
@@ -59,7 +63,7 @@ export class Round {
 
   /** Records each step the moment it is done; after a run that may have ended anywhere, looks for them first. */
   recordSteps(again: boolean): void {
-    this.#recorded = again ? 'recall' : 'record'
+    this.#recorded = again || this.#recorded === 'recall' ? 'recall' : 'record'
   }
 
   get #current(): Flow {
@@ -73,7 +77,7 @@ export class Round {
   ask(
     key: string,
     request: AskRequest,
-    live: ((request: AskRequest) => Promise<AskAnswer>) | undefined,
+    live: ((request: AskRequest, key: string) => Promise<AskAnswer>) | undefined,
     accepts: (answer: AskAnswer) => boolean,
   ): Promise<AskAnswer> {
     const to = digest(request)
@@ -94,12 +98,12 @@ export class Round {
     key: string,
     to: string,
     request: AskRequest,
-    live: ((request: AskRequest) => Promise<AskAnswer>) | undefined,
+    live: ((request: AskRequest, key: string) => Promise<AskAnswer>) | undefined,
     accepts: (answer: AskAnswer) => boolean,
   ): Promise<AskAnswer> {
     const known = this.#flow && Object.hasOwn(this.#flow.answers, key) ? this.#flow.answers[key] : undefined
     if (known !== undefined && known.to === to && accepts(known.answer)) return Promise.resolve(known.answer)
-    if (live) return live(request)
+    if (live) return live(request, key)
     this.#pending ??= {}
     this.#pending[key] = request
     return Promise.reject(new Suspension())
@@ -123,18 +127,30 @@ export class Round {
   async #step(key: string, effect: (stepKey: string) => unknown): Promise<Json> {
     const flow = this.#current
     if (Object.hasOwn(flow.steps, key)) return flow.steps[key] ?? null
-    const recalled = this.#recorded === 'recall' ? await recallStep(flow, key, this.#core.ports) : undefined
-    const kept =
-      recalled === undefined ? await this.#record(flow, key, asJson(key, await effect(stepKey(flow, key)))) : recalled
+    const recalled = this.#recorded === 'recall' ? await this.#recall(flow, key) : undefined
+    const kept = recalled === undefined ? await this.#run(flow, key, effect) : recalled
     this.#flow = { ...this.#current, steps: { ...this.#current.steps, [key]: kept } }
     return kept
   }
 
+  async #run(flow: Flow, key: string, effect: (stepKey: string) => unknown): Promise<Json> {
+    const result = asJson(key, await effect(stepKey(flow, key)))
+    return this.#recorded === undefined ? result : this.#record(flow, key, result)
+  }
+
+  /** Nobody knows whether the step ran while its record cannot be read, so it does not run. */
+  async #recall(flow: Flow, key: string): Promise<Json | undefined> {
+    try {
+      return await retried(stepPatience, () => recallStep(flow, key, this.#core.ports))
+    } catch (cause) {
+      throw new Refusal('IdempotencyUnavailable', { cause, ran: 'unknown' })
+    }
+  }
+
   /** The effect has happened: a store that is away now must not make it look undone. */
   async #record(flow: Flow, key: string, result: Json): Promise<Json> {
-    if (this.#recorded === undefined) return result
     try {
-      return await recordStep(flow, key, result, this.#core.ports)
+      return await retried(stepPatience, () => recordStep(flow, key, result, this.#core.ports))
     } catch (error) {
       this.#core.ports.logger.error('the result of a step could not be recorded', { step: key, error })
       return result

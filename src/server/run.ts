@@ -83,7 +83,7 @@ async function asked<T>(
   for (let rounds = 0; rounds < maxLiveRounds; rounds++) {
     const requests = Object.entries(wanted.inputRequests ?? {})
     for (const [, request] of requests) needAsk(featureOf(request), run.context)
-    const answers = await Promise.all(requests.map(async ([key, request]) => [key, await ask(request)] as const))
+    const answers = await Promise.all(requests.map(async ([key, request]) => [key, await ask(request, key)] as const))
     const responses = Object.fromEntries<AskAnswer>(answers)
     const next = new Round(run.core, round.resumed(wanted.state))
     const returned = await handler(new RunContext(run.core, run.call, run.context, next, responses))
@@ -123,8 +123,13 @@ function featureOf(request: AskRequest): Feature {
 
 const defaultStateTtlMs = 15 * 60_000
 
-function flowPorts({ ports, options }: Core): FlowPorts {
-  return { ...ports, ttlMs: options.stateTtlMs ?? defaultStateTtlMs }
+/** Milliseconds that a request state stays good. */
+export function stateTtlMs({ options }: Core): number {
+  return options.stateTtlMs ?? defaultStateTtlMs
+}
+
+function flowPorts(core: Core): FlowPorts {
+  return { ...core.ports, ttlMs: stateTtlMs(core) }
 }
 
 function bindingOf({ call, context, target }: Run): Binding {

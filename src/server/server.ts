@@ -2,11 +2,19 @@ import type { CacheHints, Implementation } from '../model/nouns.ts'
 import type { Clock, Logger, Random, Seal } from '../model/ports.ts'
 import type { Served } from '../model/served.ts'
 import type { Store } from '../model/store.ts'
-import type { MethodConfig, MethodHandler } from './custom-method.ts'
+import type { TaskLimits } from '../durable/tasks.ts'
+import type { MethodConfig, MethodHandler, MethodValue } from './custom-method.ts'
 import type { Extension } from './extension.ts'
 import type { Middleware } from './middleware.ts'
-import type { PromptValue } from './prompt.ts'
-import type { ResourceValue, TemplateValue } from './resource.ts'
+import type { PromptArguments, PromptConfig, PromptGetter, PromptValue } from './prompt.ts'
+import type {
+  Reader,
+  ResourceConfig,
+  ResourceValue,
+  TemplateConfig,
+  TemplateReader,
+  TemplateValue,
+} from './resource.ts'
 import type { ToolConfig, ToolHandler, ToolValue } from './tool.ts'
 import type { AnySchema } from '../schema/schema.ts'
 
@@ -18,6 +26,8 @@ export interface OnceOptions {
   readonly leaseMs?: number
   /** Calls of which it is kept at most; finished ones give way first, running ones never. Default 100,000. */
   readonly maxClaims?: number
+  /** What a call is told whose key is running: a refusal, or, once it has ended, what it came to. Default `refuse`. */
+  readonly whileRunning?: 'refuse' | 'join'
 }
 
 /** Anything that can be added to a server. */
@@ -43,10 +53,14 @@ export interface ServerOptions extends Implementation {
   readonly stateTtlMs?: number
   /** Layers around operations, the first outermost. */
   readonly middleware?: readonly Middleware[]
+  /** Methods that no revision defines, or that servers do not usually answer. */
+  readonly methods?: readonly MethodValue[]
   /** Extensions to offer; each is off for a client that does not declare it. */
   readonly extensions?: readonly Extension[]
   /** How calls with a key are kept. */
   readonly once?: OnceOptions
+  /** How tasks are kept, once a tool may run as one. */
+  readonly tasks?: TaskLimits
   readonly logger?: Logger
 }
 
@@ -67,8 +81,11 @@ export interface Told {
 
 /** Changes of a live server, from anywhere, also from inside a handler. Calls in flight finish on what they started with. */
 export interface ServerHandle {
-  /** Adds primitives. @throws if one of the same name is there, or if one cannot be compiled; nothing is added then. */
-  add(...primitives: readonly Primitive[]): Told
+  /**
+   * Adds primitives, and what the marked methods of objects and classes are (`dragoman/decorators`).
+   * @throws if one of the same name is there, or if one cannot be compiled, or nothing is marked; nothing is added then.
+   */
+  add(...added: readonly object[]): Told
   /** Removes what has this name (tool, prompt), URI or template; what is absent changes nothing. */
   remove(kind: Primitive['kind'], name: string): Told
   /** Puts a primitive in the place of the one with its name; adds it if there is none. */
@@ -86,7 +103,14 @@ export interface Server extends Served, ServerHandle {
     name: string,
     config: ToolConfig<I, O>,
     handler: ToolHandler<I, O>,
-  ): Server /** Adds a method that no revision defines, or that servers do not usually answer. @throws if the name is taken */
+  ): Server
+  /** Adds one resource and returns the server. */
+  resource(uri: string, config: ResourceConfig, reader?: Reader): Server
+  /** Adds one family of resources and returns the server. */
+  template(uriTemplate: string, config: TemplateConfig, reader?: TemplateReader): Server
+  /** Adds one prompt and returns the server. */
+  prompt<const A extends PromptArguments>(name: string, config: PromptConfig<A>, getter?: PromptGetter<A>): Server
+  /** Adds a method that no revision defines, or that servers do not usually answer. @throws if the name is taken */
   method<const P extends AnySchema | undefined = undefined>(
     name: string,
     config: MethodConfig<P>,

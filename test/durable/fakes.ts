@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../src/model/json.ts'
-import type { Seal } from '../../src/model/ports.ts'
+import type { Logger, Seal } from '../../src/model/ports.ts'
 import type { LogEntry, Store } from '../../src/model/store.ts'
+import { StoreUnavailable } from '../../src/model/store-unavailable.ts'
 
 /** A clock that tests move by hand. */
 export function handClock(): { (): number; now: number } {
@@ -63,4 +64,43 @@ export function logStore(): Store & { failNext: boolean; readonly logs: Map<stri
     },
   }
   return store
+}
+
+/** A store that can be away: before what is asked of it has happened, or after. */
+export function flakyStore(inner: Store): { readonly store: Store; away: 'before' | 'after' | undefined } {
+  const flaky: { store: Store; away: 'before' | 'after' | undefined } = { store: inner, away: undefined }
+  const through =
+    <Args extends readonly unknown[], Result>(method: (...args: Args) => Promise<Result>) =>
+    async (...args: Args): Promise<Result> => {
+      if (flaky.away === 'before') throw new StoreUnavailable('away', { attempted: 'no' })
+      const result = await method(...args)
+      if (flaky.away === 'after') throw new StoreUnavailable('away', { attempted: 'unknown' })
+      return result
+    }
+  flaky.store = {
+    durable: inner.durable,
+    get: through(inner.get),
+    put: through(inner.put),
+    delete: through(inner.delete),
+    list: through(inner.list),
+    append: through(inner.append),
+    read: through(inner.read),
+    publish: through(inner.publish),
+    subscribe: through(inner.subscribe),
+    close: inner.close,
+  }
+  return flaky
+}
+
+/** Every message that a logger is told, by its level. */
+export function recorder(): {
+  readonly logger: Logger
+  at(level: keyof Logger): readonly { readonly level: string; readonly message: string }[]
+} {
+  const lines: { level: string; message: string }[] = []
+  const at = (level: keyof Logger) => (message: string) => void lines.push({ level, message })
+  return {
+    logger: { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') },
+    at: (level) => lines.filter((line) => line.level === level),
+  }
 }

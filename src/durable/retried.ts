@@ -1,0 +1,28 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { isStoreUnavailable } from '../model/store-unavailable.ts'
+
+/** How often something is tried again while the store is away, and how far apart. */
+export interface Patience {
+  readonly times: number
+  readonly everyMs: number
+}
+
+/**
+ * Does something that needs the store, again and again while that is away. @param onDelay told of the first failure
+ * @throws what `attempt` threw last
+ */
+export async function retried<T>(
+  { times, everyMs }: Patience,
+  attempt: () => Promise<T>,
+  onDelay?: (error: unknown) => void,
+): Promise<T> {
+  for (let left = times; ; left--) {
+    try {
+      return await attempt()
+    } catch (error) {
+      if (!isStoreUnavailable(error) || left === 0) throw error
+      if (left === times) onDelay?.(error)
+    }
+    await delay(everyMs)
+  }
+}
