@@ -17,3 +17,13 @@ export interface Extension {
   /** Called once, when the extension is put to use. */
   readonly start?: (server: ServerHandle) => void
 }
+
+const label = '[A-Za-z](?:[A-Za-z0-9-]*[A-Za-z0-9])?'
+const identifierForm = new RegExp(`^${label}(?:\\.${label})*/[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?$`)
+
+/** @throws if `identifier` is not a `_meta` key with a prefix (specification, "Extensions") */
+export function checkIdentifier(identifier: string): void {
+  if (!identifierForm.test(identifier)) {
+    throw new TypeError(`${JSON.stringify(identifier)} is no identifier of an extension: a prefix, a slash and a name`)
+  }
+}
