@@ -5,9 +5,10 @@ import { build } from 'esbuild'
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 
-const { exports } = JSON.parse(readFileSync('package.json', 'utf8'))
+const { bin, exports } = JSON.parse(readFileSync('package.json', 'utf8'))
 const built = Object.values(exports).flatMap(({ default: code }) => (code ? [code] : []))
-const entries = built.map((code) => resolve(code.replace('./dist/', 'src/').replace(/\.js$/, '.ts')))
+const sourceOf = (code) => resolve(code.replace(/^(\.\/)?dist\//, 'src/').replace(/\.js$/, '.ts'))
+const entries = built.map(sourceOf)
 const main = resolve('src/index.ts')
 const common = { bundle: true, platform: 'node', target: 'node20.19', outdir: 'dist', logLevel: 'warning' }
 
@@ -25,7 +26,7 @@ const oneCore = {
 
 await build({
   ...common,
-  entryPoints: entries,
+  entryPoints: [...entries, ...Object.values(bin).map(sourceOf)],
   plugins: [oneCore],
   // The package says that its modules do nothing when loaded, which would have the imports above left out.
   ignoreAnnotations: true,

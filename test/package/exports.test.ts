@@ -35,6 +35,7 @@ const offered: Readonly<Record<string, readonly string[]>> = {
   './redis': ['redis'],
   './refusals': ['Refusal', 'dataOf', 'fromWire', 'isRefusal', 'messageOf', 'neverSent', 'refusals', 'toWire'],
   './schema': ['compileInput', 'compileOutput', 'form', 'issuesText', 'useJsonSchemaEngine'],
+  './socket': ['serveSocket'],
   './sqlite': ['sqlite'],
   './stdio': ['serveStdio'],
   './testing': ['playTranscript', 'testClient'],
