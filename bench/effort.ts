@@ -7,6 +7,8 @@ export interface Effort {
   readonly windowMs: number
   /** Rounds in which the official server takes part: it is there for comparison, no budget hangs on it. */
   readonly rivalRounds: number
+  /** A server is warm after so many requests, or as many as it answers in so many milliseconds. */
+  readonly warmUp: { readonly requests: number; readonly ms: number }
   /** Processes that are started to tell what starting one costs. */
   readonly spawns: number
   /** Numbers of registered tools. */
@@ -19,9 +21,18 @@ export const full: Effort = {
   rounds: 9,
   windowMs: 300,
   rivalRounds: 3,
+  warmUp: { requests: 10_000, ms: 2_000 },
   spawns: 21,
   tools: [1, 50, 500],
   inFlight: [1, 32],
 }
 
-export const quick: Effort = { rounds: 3, windowMs: 150, rivalRounds: 1, spawns: 7, tools: [1, 500], inFlight: [32] }
+export const quick: Effort = {
+  rounds: 3,
+  windowMs: 150,
+  rivalRounds: 1,
+  warmUp: { requests: 3_000, ms: 800 },
+  spawns: 5,
+  tools: [1, 500],
+  inFlight: [32],
+}

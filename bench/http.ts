@@ -117,19 +117,26 @@ async function measure(one: Case, servers: Servers, sessions: Sessions, effort: 
     Array.from({ length: one.inFlight }, (_, index) => planOf(name, one, servers, sessions.get(one.era)?.[name][index]))
   await teach(servers.bare, one, plansOf('dragoman')[0])
 
+  for (const name of names) await warmUp(plansOf(name), servers[name], effort)
   const loads: Record<Name, Load[]> = { dragoman: [], bare: [], official: [] }
-  for (let round = -1; round < effort.rounds; round++) {
-    for (const name of rotated(names, round + names.length)) {
+  for (let round = 0; round < effort.rounds; round++) {
+    for (const name of rotated(names, round)) {
       if (name === 'official' && round >= effort.rivalRounds) continue
-      const load = await drive(plansOf(name), effort.windowMs, servers[name].cpu)
-      // The round before the first warms up.
-      if (round >= 0) loads[name].push(load)
+      loads[name].push(await drive(plansOf(name), effort.windowMs, servers[name].cpu))
     }
   }
   return [
     toRow(one, 'server CPU', 'µs/request', loads, (load) => load.serverCpuMicros / load.requests, budgets.cpu),
     toRow(one, 'throughput', 'requests/s', loads, (load) => load.requests / load.seconds, budgets.throughput),
   ]
+}
+
+/** Until the code is compiled a request costs several times as much; that takes requests, however long they last. */
+async function warmUp(plans: readonly Plan[], server: Child, { windowMs, warmUp }: Effort): Promise<void> {
+  const deadline = performance.now() + warmUp.ms
+  let requests = 0
+  do requests += (await drive(plans, windowMs, server.cpu)).requests
+  while (requests < warmUp.requests && performance.now() < deadline)
 }
 
 function planOf(name: Name, { era, question, tools }: Case, servers: Servers, session: string | undefined): Plan {

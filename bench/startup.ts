@@ -17,6 +17,12 @@ const modules: Readonly<Record<Subject, string>> = {
   official: new URL('node_modules/@modelcontextprotocol/server/dist/index.mjs', import.meta.url).href,
 }
 
+/** The tool that is called, and its arguments. */
+const tools = [
+  ['no arguments', {}],
+  ['plain JSON Schema', { a: 1, b: 2 }],
+] as const
+
 export async function benchStartup(
   effort: Effort,
   wanted: (name: string) => boolean,
@@ -27,9 +33,10 @@ export async function benchStartup(
     const figures = await rounds(effort.spawns, importCpuMs)
     found([{ ...toRow(importing, figures), budget: { of: 'difference', bound: 'at most', value: 20 } }])
   }
-  const answering = 'start / spawn to first answer on stdio / time'
-  if (wanted(answering)) {
-    const figures = await rounds(effort.spawns, firstAnswerMs)
+  for (const [tool, args] of tools) {
+    const answering = `start / spawn to first answer on stdio, tool with ${tool} / time`
+    if (!wanted(answering)) continue
+    const figures = await rounds(effort.spawns, (subject) => firstAnswerMs(subject, args))
     found([{ ...toRow(answering, figures), budget: { of: 'ratio', bound: 'at most', value: 1.3 } }])
   }
 }
@@ -53,11 +60,12 @@ async function importCpuMs(subject: Subject): Promise<number> {
   return Number(stdout) / 1_000
 }
 
-function firstAnswerMs(subject: Subject): Promise<number> {
-  const add = { ...call, params: { name: 'add', arguments: { a: 1, b: 2 } } }
+function firstAnswerMs(subject: Subject, args: Readonly<Record<string, number>>): Promise<number> {
+  const add = { ...call, params: { name: 'add', arguments: args } }
+  const script = [childPath(`stdio-${subject}`), String(Object.keys(args).length)]
   return new Promise((resolve, reject) => {
     const start = performance.now()
-    const child = spawn(process.execPath, [childPath(`stdio-${subject}`)], { stdio: ['pipe', 'pipe', 'inherit'] })
+    const child = spawn(process.execPath, script, { stdio: ['pipe', 'pipe', 'inherit'] })
     let ms = 0
     let answer = ''
     child.on('error', reject)
