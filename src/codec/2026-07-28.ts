@@ -1,6 +1,6 @@
 import { extend } from './define.ts'
-import { any, asks, listenFilter, mark, must, objectMap, quiet, sealedState, text } from './fields.ts'
-import { tasksExtension } from './tasks.ts'
+import { any, asks, listenFilter, mark, must, objectMap, one, quiet, sealedState, text } from './fields.ts'
+import { detailedTaskToWire, tasksExtension } from './tasks.ts'
 import { toolResult } from './tool-result.ts'
 import { revision20251125 } from './2025-11-25.ts'
 import type { RequestDefinition, Revision } from './define.ts'
@@ -125,7 +125,13 @@ export const revision20260728: Revision = extend(revision20251125, {
       InputRequiredResult: { resultType: any, inputRequests: asks, requestState: any, _meta: any },
       ListenParams: { notifications: must(listenFilter), _meta: any },
       AcknowledgedParams: { notifications: any, _meta: any },
-      Task: { ttlMs: any, pollIntervalMs: any, inputRequests: quiet(asks), result: quiet(any), error: quiet(any) },
+      Task: {
+        ttlMs: any,
+        pollIntervalMs: any,
+        inputRequests: quiet(asks),
+        result: quiet(one('CallToolResult')),
+        error: quiet(any),
+      },
       TaskUpdateParams: { taskId: must(text), inputResponses: must(objectMap), _meta: any },
     },
     drops: {
@@ -144,8 +150,8 @@ export const revision20260728: Revision = extend(revision20251125, {
     },
   },
   encoders: {
-    gains: { CallToolResult: toolResult('any'), ToolResultContent: toolResult('any') },
-    drops: ['Tool', 'Task', 'ClientCapabilities', 'ServerCapabilities'],
+    gains: { CallToolResult: toolResult('any'), ToolResultContent: toolResult('any'), Task: detailedTaskToWire },
+    drops: ['Tool', 'ClientCapabilities', 'ServerCapabilities'],
   },
   decoders: { drops: ['CallToolResult', 'Task', 'ListTasksResult'] },
   refusals: { drops: ['UrlElicitationRequired'] },

@@ -99,7 +99,9 @@ export const listenFilter: Field = {
     ['toolsListChanged', 'promptsListChanged', 'resourcesListChanged'].every((key) =>
       isAbsentOr(own(value, key), isFlag),
     ) &&
-    isAbsentOr(own(value, 'resourceSubscriptions'), (uris) => Array.isArray(uris) && uris.every(isText)),
+    ['resourceSubscriptions', 'taskIds'].every((key) =>
+      isAbsentOr(own(value, key), (names) => Array.isArray(names) && names.every(isText)),
+    ),
 }
 
 /** The opaque text that a retry brings back: a lost or emptied one is as good as forged. */

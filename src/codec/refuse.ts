@@ -1,6 +1,6 @@
 import { isObject, own } from '../model/json.ts'
 import { Refusal } from '../model/refusal.ts'
-import { refusals } from './refusals.ts'
+import { codeOf, refusals } from './refusals.ts'
 import type { Codec, RefusalProfile, WireCode } from './codec.ts'
 import type { Json, JsonObject } from '../model/json.ts'
 import type { RefusalKind } from '../model/refusal.ts'
@@ -78,6 +78,29 @@ export function toWire(refusal: Refusal, codec: Codec, profile: RefusalProfile, 
   }
   const data = dataOf(refusal, codec, profile)
   return { error: data ? { code, message, data } : { code, message }, status }
+}
+
+/**
+ * The error that a failed task has in it. `refusal` is the one that it was recorded with, `{kind, data?, message?}`, in
+ * the revisions in which tasks tell their own end; a kind that is not known is told as something unexpected.
+ */
+export function refusalInTask(refusal: JsonObject): JsonObject {
+  const given = own(refusal, 'kind')
+  const kind = typeof given === 'string' && isKind(given) ? given : 'InternalError'
+  const { message, data } = refusal
+  const members = (shown[kind] ?? []).flatMap((name): [string, Json][] => {
+    const value = isObject(data) ? own(data, name) : undefined
+    return value === undefined ? [] : [[name, value]]
+  })
+  return {
+    code: codeOf(kind, 'request', 'spec').code,
+    message: typeof message === 'string' && spoken.has(kind) ? message : refusals[kind].message,
+    ...(members.length > 0 && { data: Object.fromEntries(members) }),
+  }
+}
+
+function isKind(text: string): text is RefusalKind {
+  return Object.hasOwn(refusals, text)
 }
 
 /** What a code means to whoever receives it, whichever revision its sender speaks. */

@@ -1,18 +1,30 @@
 import { isObject, own } from '../model/json.ts'
+import { refusalInTask } from './refuse.ts'
 import type { Transform } from './define.ts'
 import type { JsonObject } from '../model/json.ts'
 
 /** The identifier of the extension that tasks became. */
 export const tasksExtension = 'io.modelcontextprotocol/tasks'
 
-/** Writes a task where its times are called `ttl` and `pollInterval`; a task that lives for ever has `ttl` null. */
+/**
+ * Writes a task where its times are called `ttl` and `pollInterval`; a task that lives for ever has `ttl` null. There a
+ * tool's result that is an error makes the task a failed one (2025-11-25, tasks, "Task Execution Errors").
+ */
 export const taskToWire: Transform = (task) => {
-  const { ttlMs, pollIntervalMs, ...rest } = task
+  const { ttlMs, pollIntervalMs, result, ...others } = task
+  const failed = others['status'] === 'completed' && isObject(result) && result['isError'] === true
+  const rest = failed ? { ...others, status: 'failed' } : others
   return {
     ...rest,
     ttl: ttlMs ?? rest['ttl'] ?? null,
     ...(pollIntervalMs === undefined ? {} : { pollInterval: pollIntervalMs }),
   }
+}
+
+/** Writes a task that has in it how it ended: the refusal that it failed with becomes an error with its code. */
+export const detailedTaskToWire: Transform = (task) => {
+  const error = own(task, 'error')
+  return isObject(error) ? { ...task, error: refusalInTask(error) } : task
 }
 
 /** Reads what {@link taskToWire} wrote. */

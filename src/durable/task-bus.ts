@@ -61,7 +61,9 @@ export function createTaskBus(
     listen()
     await listening
     wake(news.id)
-    await store.publish(channel, JSON.stringify(news)).catch((error: unknown) => logger.warn('a change of a task could not be told', { error }))
+    await store
+      .publish(channel, JSON.stringify(news))
+      .catch((error: unknown) => logger.warn('a change of a task could not be told', { error }))
   }
 
   function ear(id: string): Ear {

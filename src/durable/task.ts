@@ -11,10 +11,7 @@ export interface TaskAsk {
 }
 
 /** What came back to a question: the client's answer, or why there is none. */
-export type TaskReply = { readonly to: string } & (
-  | { readonly answer: AskAnswer }
-  | { readonly refused: string }
-)
+export type TaskReply = { readonly to: string } & ({ readonly answer: AskAnswer } | { readonly refused: string })
 
 /** The job behind a task. */
 export interface TaskWork {
@@ -28,7 +25,9 @@ export interface TaskWork {
     readonly revision: string
     readonly features: readonly Feature[]
     readonly client: Implementation | undefined
-    readonly principal: { readonly id: string; readonly scopes: readonly string[]; readonly claims?: JsonObject } | undefined
+    readonly principal:
+      | { readonly id: string; readonly scopes: readonly string[]; readonly claims?: JsonObject }
+      | undefined
   }
 }
 
@@ -92,7 +91,11 @@ export function advance(task: TaskRecord, event: TaskEvent, now: number): TaskRe
       if (Object.hasOwn(task.replies, event.key)) return task
       return asking(task, { ...task.asks, [event.key]: event.ask }, task.replies, now)
     case 'answer':
-      return replied(task, Object.entries(event.answers).map(([key, answer]) => [key, { answer }]), now)
+      return replied(
+        task,
+        Object.entries(event.answers).map(([key, answer]) => [key, { answer }]),
+        now,
+      )
     case 'refuse':
       return replied(task, [[event.key, { refused: event.message }]], now)
     case 'complete':

@@ -76,7 +76,14 @@ export interface TaskStep {
   readonly after: TaskRecord
 }
 
-const defaults = { ttlMs: 3600_000, maxTtlMs: 24 * 3600_000, pollIntervalMs: 500, leaseMs: 15_000, maxPerOwner: 1000, maxRunning: 1000 }
+const defaults = {
+  ttlMs: 3600_000,
+  maxTtlMs: 24 * 3600_000,
+  pollIntervalMs: 500,
+  leaseMs: 15_000,
+  maxPerOwner: 1000,
+  maxRunning: 1000,
+}
 /** What a worker has to write is tried this often, this far apart. */
 const retry = { times: 20, everyMs: 500 }
 
@@ -178,7 +185,12 @@ export function createTasks(options: TasksOptions): Tasks {
       ask: (request, asked) => ask(owner, task, { request, key: asked }, controller.signal),
       complete: async (outcome, message) => {
         running.delete(key)
-        await record(owner, id, { kind: 'complete', token: lease.token, outcome, ...(message !== undefined && { message }) })
+        await record(owner, id, {
+          kind: 'complete',
+          token: lease.token,
+          outcome,
+          ...(message !== undefined && { message }),
+        })
       },
     }
   }
@@ -258,7 +270,10 @@ export function createTasks(options: TasksOptions): Tasks {
       return kept && living(owner, read(kept))
     },
     list: async (owner, after, limit) => {
-      const listed = await store.list(groupOf(owner), { limit, ...(after !== undefined && { after: keyOf(owner, after) }) })
+      const listed = await store.list(groupOf(owner), {
+        limit,
+        ...(after !== undefined && { after: keyOf(owner, after) }),
+      })
       return listed.map(read)
     },
     act: async (owner, id, event) => (isId(id) ? step(owner, id, event) : undefined),

@@ -9,6 +9,7 @@ import type {
   PromptMessage,
   Resource,
   ResourceTemplate,
+  Task,
   Tool,
 } from './nouns.ts'
 
@@ -60,6 +61,8 @@ export interface ListenFilter {
   readonly promptsListChanged?: boolean
   readonly resourcesListChanged?: boolean
   readonly resourceSubscriptions?: readonly string[]
+  /** Of the extension for tasks. */
+  readonly taskIds?: readonly string[]
   readonly [kind: string]: Json | undefined
 }
 
@@ -82,6 +85,26 @@ export interface CallToolResult extends ResultBase {
   readonly content?: readonly ContentBlock[]
   readonly structuredContent?: Json
   readonly isError?: boolean
+}
+
+/** What is answered in place of a tool's result when the call goes on as a task. */
+export type CreateTaskResult = ResultBase &
+  Omit<Task, 'result' | 'error' | 'inputRequests'> & { readonly resultType: 'task' }
+
+/** One page of the caller's tasks. */
+export interface ListTasksResult extends ResultBase {
+  readonly tasks: readonly Task[]
+  readonly nextCursor?: string
+}
+
+/** Which task is meant. */
+export interface TaskParams {
+  readonly taskId: string
+}
+
+/** `tasks/update`: answers to what a task asked. */
+export interface UpdateTaskParams extends TaskParams {
+  readonly inputResponses: Readonly<Record<string, AskAnswer>>
 }
 
 /** One page of tools. */
@@ -132,7 +155,7 @@ export type EmptyResult = ResultBase
 /** The operations that a served value answers, by the method's name in the specification. */
 export interface Operations {
   'tools/list': { params: ListParams; result: ListToolsResult }
-  'tools/call': { params: CallToolParams; result: CallToolResult | InputRequiredResult }
+  'tools/call': { params: CallToolParams; result: CallToolResult | InputRequiredResult | CreateTaskResult }
   'resources/list': { params: ListParams; result: ListResourcesResult }
   'resources/templates/list': { params: ListParams; result: ListResourceTemplatesResult }
   'resources/read': { params: ReadResourceParams; result: ReadResourceResult | InputRequiredResult }
@@ -142,6 +165,11 @@ export interface Operations {
   'prompts/get': { params: GetPromptParams; result: GetPromptResult | InputRequiredResult }
   'completion/complete': { params: CompleteParams; result: CompleteResult }
   'logging/setLevel': { params: { readonly level: LogLevel }; result: EmptyResult }
+  'tasks/get': { params: TaskParams; result: Task }
+  'tasks/result': { params: TaskParams; result: CallToolResult }
+  'tasks/list': { params: ListParams; result: ListTasksResult }
+  'tasks/cancel': { params: TaskParams; result: Task | EmptyResult }
+  'tasks/update': { params: UpdateTaskParams; result: EmptyResult }
   'subscriptions/listen': { params: { readonly notifications: ListenFilter }; result: EmptyResult }
 }
 

@@ -1,6 +1,6 @@
 import type { JsonObject, Json } from './json.ts'
 import type { ListenFilter } from './call.ts'
-import type { LogLevel } from './nouns.ts'
+import type { LogLevel, Task } from './nouns.ts'
 
 /** What a server tells a client without being asked, in the model's own vocabulary. */
 export type Notification =
@@ -15,6 +15,8 @@ export type Notification =
       readonly method: 'notifications/subscriptions/acknowledged'
       readonly params: { readonly notifications: ListenFilter }
     }
+  | { readonly method: 'notifications/tasks/status'; readonly params: Task }
+  | { readonly method: 'notifications/tasks'; readonly params: Task }
 
 /** How far a call has come. `progress` only grows; `total` may be unknown. */
 export interface ProgressParams {
@@ -35,6 +37,19 @@ export interface LogParams {
 export type Change =
   | { readonly kind: 'tools' | 'prompts' | 'resources'; visibleTo(principal: Principal | undefined): boolean }
   | { readonly kind: 'resource'; readonly uri: string; visibleTo(principal: Principal | undefined): boolean }
+  | TaskChange
+
+/** Something happened to a task, or inside it. */
+export interface TaskChange {
+  readonly kind: 'task'
+  readonly taskId: string
+  /** What a session that the task belongs to is told. */
+  readonly toSession: Notification
+  /** What whoever listens to the task is told, if anything. */
+  readonly toListener: Notification | undefined
+  /** Whether the task belongs to this caller. `session` is the key of its session, where it has one. */
+  visibleTo(principal: Principal | undefined, session?: string): boolean
+}
 
 /** On whose behalf a request is made. Scopes decide what it sees. */
 export interface Principal {

@@ -215,4 +215,29 @@ export type AskMethod = AskRequest['method']
 /** The answers to asks: an {@link ElicitResult}, a {@link SampleResult} or a {@link ListRootsResult}, as the client sent it. */
 export type AskAnswer = JsonObject
 
+/** How a task stands. The last three are final. */
+export type TaskStatus = 'working' | 'input_required' | 'completed' | 'failed' | 'cancelled'
+
+/** A long job as its owner is told of it. */
+export interface Task {
+  readonly taskId: string
+  readonly status: TaskStatus
+  /** For people. */
+  readonly statusMessage?: string
+  /** ISO 8601. */
+  readonly createdAt: string
+  /** ISO 8601. */
+  readonly lastUpdatedAt: string
+  /** Milliseconds that it is kept, from its creation; `null`: for ever. */
+  readonly ttlMs: number | null
+  /** Milliseconds that a client had better wait before it asks again. */
+  readonly pollIntervalMs?: number
+  /** What waits for the client's answers, by keys that are unique for the task's life. */
+  readonly inputRequests?: Readonly<Record<string, AskRequest>>
+  /** What a completed task came to: the result of the call behind it. */
+  readonly result?: JsonObject
+  /** The refusal that a failed task ended with, in the model's terms; the codec knows its code and its text. */
+  readonly error?: { readonly kind: string; readonly data?: Json; readonly message?: string }
+}
+
 export type { ResourceContents }

@@ -11,6 +11,8 @@ export interface Features {
 
 /** The part of a session that requests may change. Only revisions with a handshake have one. */
 export interface SessionState {
+  /** The session's own name, which nobody can guess. */
+  readonly key: string
   setLogLevel(level: LogLevel): void
   subscribe(uri: string): void
   unsubscribe(uri: string): void
@@ -32,8 +34,8 @@ export interface CallContext {
   readonly progressToken: string | number | undefined
   /** Sends a notification that belongs to this call, before its answer. After the answer it does nothing. */
   notify(notification: Notification): void
-  /** Asks the client while the call runs; absent where the revision asks in rounds. Rejects with a `Refusal`. */
-  readonly ask: ((request: AskRequest) => Promise<AskAnswer>) | undefined
+  /** Asks the client while the call runs, the question being known by `key` within the call; absent where the revision asks in rounds. Rejects with a `Refusal`. */
+  readonly ask: ((request: AskRequest, key: string) => Promise<AskAnswer>) | undefined
   readonly session: SessionState | undefined
   /** Names this request among all of its session, where the session's ids can be relied on not to come twice. */
   readonly requestKey: string | undefined

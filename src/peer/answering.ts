@@ -1,7 +1,7 @@
 import type { Codec } from '../codec/codec.ts'
 import type { Call } from '../model/call.ts'
 import { isObject, own, type JsonObject } from '../model/json.ts'
-import type { AskAnswer, AskRequest, Implementation, LogLevel } from '../model/nouns.ts'
+import type { Implementation, LogLevel } from '../model/nouns.ts'
 import type { Notification, Principal } from '../model/notification.ts'
 import type { Refusal } from '../model/refusal.ts'
 import type { CallContext, Features, SessionState } from '../model/served.ts'
@@ -168,7 +168,7 @@ export class Answering implements CallContext, Exchange {
     return (this.#pending ??= new Set())
   }
 
-  get ask(): ((request: AskRequest) => Promise<AskAnswer>) | undefined {
+  get ask(): CallContext['ask'] {
     const { codec, session } = this.#dialect
     if (codec.asking !== 'live' || !session) return undefined
     const outlet = this.#outlet
@@ -181,6 +181,7 @@ export class Answering implements CallContext, Exchange {
     const { session } = this.#dialect
     return (
       session && {
+        key: session.key,
         setLogLevel: (level) => void (session.logLevel = level),
         subscribe: (uri) => void session.subscriptions.add(uri),
         unsubscribe: (uri) => void session.subscriptions.delete(uri),

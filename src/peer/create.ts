@@ -85,8 +85,12 @@ export function createPeer(options: PeerOptions): Peer {
   }
 
   function announce(change: Change, session: Session): string | undefined {
-    if (!change.visibleTo(session.principal)) return undefined
+    if (!change.visibleTo(session.principal, session.key)) return undefined
     const { codec, features, subscriptions } = session
+    if (change.kind === 'task') {
+      const told = features.has('tasks') ? encoder.notification(change.toSession, codec) : undefined
+      return told && notificationText(change.toSession.method, told)
+    }
     if (change.kind === 'resource') {
       if (!subscriptions.has(change.uri)) return undefined
       const told = { method: 'notifications/resources/updated', params: { uri: change.uri } } as const

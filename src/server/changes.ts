@@ -2,9 +2,12 @@ import type { Change } from '../model/notification.ts'
 import type { Snapshot } from './registry.ts'
 import { isVisible, type Scoped } from './visibility.ts'
 
+/** A change of what is offered, as the user of the server is told of it. */
+export type Announced = Exclude<Change, { readonly kind: 'task' }>
+
 /** What a peer may be told of the difference: one change per kind, to those who see any of what differs. */
-export function changesBetween(before: Snapshot, after: Snapshot): readonly Change[] {
-  const of = (kind: 'tools' | 'prompts' | 'resources', lists: readonly (keyof Snapshot)[]): readonly Change[] => {
+export function changesBetween(before: Snapshot, after: Snapshot): readonly Announced[] {
+  const of = (kind: 'tools' | 'prompts' | 'resources', lists: readonly (keyof Snapshot)[]): readonly Announced[] => {
     const touched = lists.flatMap((list) => differing<Scoped>(before[list].byKey, after[list].byKey))
     return touched.length === 0 ? [] : [{ kind, visibleTo: (who) => touched.some((entry) => isVisible(entry, who)) }]
   }

@@ -2,6 +2,7 @@ import type { Change } from '../model/notification.ts'
 import type { Operation, Operations } from '../model/call.ts'
 import type { Call } from '../model/call.ts'
 import type { Claims } from '../durable/claims.ts'
+import type { Tasks } from '../durable/tasks.ts'
 import type { CallContext } from '../model/served.ts'
 import type { Snapshot } from './registry.ts'
 import type { ServerHandle, ServerOptions, ServerPorts } from './server.ts'
@@ -12,8 +13,11 @@ export interface Core {
   readonly ports: ServerPorts
   readonly handle: ServerHandle
   readonly claims: Claims
+  readonly tasks: Tasks
   /** What is registered now. A call reads it once and finishes on what it read. */
   snapshot(): Snapshot
+  /** Tells of a change; returns how many peers heard of it. */
+  tell(change: Change): number
   onChange(listener: (change: Change) => number | void): () => void
   /** Warns about a deprecated feature, once for the server's life. */
   deprecated(feature: string): void

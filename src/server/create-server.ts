@@ -4,16 +4,30 @@ import type { Change } from '../model/notification.ts'
 import { Refusal } from '../model/refusal.ts'
 import type { Description } from '../model/served.ts'
 import { createClaims } from '../durable/claims.ts'
-import { changesBetween } from './changes.ts'
+import { createTasks } from '../durable/tasks.ts'
+import { adoptTask } from './adopt-task.ts'
+import { changesBetween, type Announced } from './changes.ts'
 import type { Core } from './core.ts'
-import { callMethod, exists, method, methodEntry, type MethodEntry, type MethodValue } from './custom-method.ts'
-import { describe, implementationOf } from './describe.ts'
-import type { Extension } from './extension.ts'
+import {
+  callMethod,
+  exists,
+  isBetweenPeers,
+  method,
+  methodEntry,
+  type MethodEntry,
+  type MethodValue,
+} from './custom-method.ts'
+import { primitivesOf } from './decorated.ts'
+import { describe, implementationOf, runsTasks } from './describe.ts'
+import { checkIdentifier, type Extension } from './extension.ts'
 import { mayKnow } from './methods/resources.ts'
 import { layersOf, type Middleware } from './middleware.ts'
 import { composeOperations, type Answer } from './operations.ts'
-import { emptySnapshot, withAdded, withRemoved, withReplaced, type Snapshot } from './registry.ts'
+import { emptySnapshot, isPrimitive, withAdded, withRemoved, withReplaced, type Snapshot } from './registry.ts'
+import { prompt } from './prompt.ts'
+import { resource, template } from './resource.ts'
 import type { Server, ServerHandle, ServerOptions, ServerPorts, Told } from './server.ts'
+import { toChange } from './task-view.ts'
 import { tool } from './tool.ts'
 import { findVisible } from './visibility.ts'
 
@@ -32,10 +46,16 @@ export function createServerOver(options: ServerOptions, ports: ServerPorts): Se
   const warned = new Set<string>()
   let snapshot = withAdded(emptySnapshot, primitives)
   let setup: Setup = { middleware: options.middleware ?? [], extensions: {}, methods: new Map() }
-  let description: Description | undefined
+  let descriptions: { readonly [who in 'anybody' | 'somebody']?: Description } = {}
 
   const handle: ServerHandle = {
-    add: (...added) => publish(withAdded(snapshot, added)),
+    add: (...added) =>
+      publish(
+        withAdded(
+          snapshot,
+          added.flatMap((one) => (isPrimitive(one) ? [one] : primitivesOf(one))),
+        ),
+      ),
     replace: (primitive) => publish(withReplaced(snapshot, primitive)),
     remove: (kind, name) => publish(withRemoved(snapshot, kind, name)),
     changed: (kind) => announce([{ kind, visibleTo: () => true }]),
@@ -46,8 +66,16 @@ export function createServerOver(options: ServerOptions, ports: ServerPorts): Se
     ports,
     handle,
     claims: createClaims({ ...ports, ...options.once }),
+    tasks: createTasks({
+      ...ports,
+      ...options.tasks,
+      adopt: (worker) => void adoptTask(worker, core),
+      changed: (owner, task) => tell(toChange(owner, task, core.tasks.pollIntervalMs)),
+    }),
     snapshot: () => snapshot,
+    tell,
     onChange: (listener) => {
+      if (runsTasks(snapshot)) core.tasks.listen()
       listeners.add(listener)
       return () => listeners.delete(listener)
     },
@@ -66,14 +94,19 @@ export function createServerOver(options: ServerOptions, ports: ServerPorts): Se
   function publish(next: Snapshot): Told {
     const before = snapshot
     snapshot = next
-    if (before !== next) description = undefined
+    if (before !== next) descriptions = {}
     return announce(changesBetween(before, next))
   }
 
-  function announce(changes: readonly Change[]): Told {
-    let peers = 0
-    for (const change of changes) for (const listener of [...listeners]) peers += listener(change) ?? 0
-    return { kinds: changes.map((change) => change.kind), peers }
+  function announce(changes: readonly Announced[]): Told {
+    return {
+      kinds: changes.map((change) => change.kind),
+      peers: changes.reduce((sum, change) => sum + tell(change), 0),
+    }
+  }
+
+  function tell(change: Change): number {
+    return [...listeners].reduce((sum, listener) => sum + (listener(change) ?? 0), 0)
   }
 
   function composeCustom({ middleware, methods }: Setup): ReadonlyMap<string, Answer> {
@@ -88,7 +121,7 @@ export function createServerOver(options: ServerOptions, ports: ServerPorts): Se
 
   function arrange(next: Setup): void {
     setup = next
-    description = undefined
+    descriptions = {}
     operations = composeOperations(setup.middleware, core)
     custom = composeCustom(setup)
   }
@@ -96,6 +129,9 @@ export function createServerOver(options: ServerOptions, ports: ServerPorts): Se
   function withMethods(added: readonly MethodValue[]): Setup['methods'] {
     const methods = new Map(setup.methods)
     for (const value of added) {
+      if (operations.has(value.name) || isBetweenPeers(value.name)) {
+        throw new Error(`${JSON.stringify(value.name)} is the protocol's own method`)
+      }
       if (methods.has(value.name)) throw new Error(`There is a method ${JSON.stringify(value.name)} already`)
       methods.set(value.name, methodEntry(value))
     }
@@ -104,6 +140,7 @@ export function createServerOver(options: ServerOptions, ports: ServerPorts): Se
 
   function use(extension: Extension): void {
     const { identifier, settings = {}, methods = [], primitives: brought = [], middleware, start } = extension
+    checkIdentifier(identifier)
     if (Object.hasOwn(setup.extensions, identifier)) throw new Error(`The extension ${identifier} is in use already`)
     const added = withMethods(
       methods.map((value) => ({ ...value, config: { extension: identifier, ...value.config } })),
@@ -128,6 +165,18 @@ export function createServerOver(options: ServerOptions, ports: ServerPorts): Se
       handle.add(tool(name, config, handler))
       return server
     },
+    resource: (uri, config, reader) => {
+      handle.add(resource(uri, config, reader))
+      return server
+    },
+    template: (uriTemplate, config, reader) => {
+      handle.add(template(uriTemplate, config, reader))
+      return server
+    },
+    prompt: (name, config, getter) => {
+      handle.add(prompt(name, config, getter))
+      return server
+    },
     method: (name, config, handler) => {
       arrange({ ...setup, methods: withMethods([method(name, config, handler)]) })
       return server
@@ -142,10 +191,18 @@ export function createServerOver(options: ServerOptions, ports: ServerPorts): Se
       return answer ? answer(call, context) : Promise.reject(new Refusal('UnknownMethod'))
     },
     owns: owned,
-    describe: () => (description ??= describe(options, info, snapshot, setup.extensions)),
+    describe: (principal) => {
+      const who = principal ? 'somebody' : 'anybody'
+      const known = descriptions[who]
+      if (known) return known
+      const fresh = describe(options, info, snapshot, setup.extensions, principal !== undefined)
+      descriptions = { ...descriptions, [who]: fresh }
+      return fresh
+    },
     onChange: core.onChange,
     headerPlan: (name, principal) => findVisible(snapshot.tools, name, principal, ports.logger)?.headers,
   }
+  if (options.methods) arrange({ ...setup, methods: withMethods(options.methods) })
   for (const extension of options.extensions ?? []) use(extension)
   return server
 }

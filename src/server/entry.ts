@@ -62,6 +62,7 @@ export function toolEntry(value: ToolValue): ToolEntry {
       inputSchema: input.document,
       ...(output && { outputSchema: output.document }),
       ...(annotations && { annotations }),
+      ...executionOf(config),
     }
     return {
       key: value.name,
@@ -73,6 +74,14 @@ export function toolEntry(value: ToolValue): ToolEntry {
       headers: plannedHeaders(input.document),
     }
   })
+}
+
+/** Whether the client may, or must, have the call as a task (2025-11-25, tasks, "Tool-Level Negotiation"). */
+function executionOf({ task = 'never' }: ToolValue['config']): Pick<Tool, 'execution'> {
+  if (task === 'never') return {}
+  if (task === 'always') return { execution: { taskSupport: 'required' } }
+  if (!Number.isFinite(task.after) || task.after < 0) throw new Error('it becomes a task after a time that is none')
+  return { execution: { taskSupport: 'optional' } }
 }
 
 function plannedHeaders(document: JsonObject): HeaderPlan | undefined {

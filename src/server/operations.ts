@@ -14,6 +14,7 @@ import {
   subscribeResource,
   unsubscribeResource,
 } from './methods/resources.ts'
+import { cancelTask, getTask, listTasks, taskResult, updateTask } from './methods/tasks.ts'
 import { callTool, listTools } from './methods/tools.ts'
 import { groups, layersOf, type Middleware } from './middleware.ts'
 
@@ -29,6 +30,11 @@ const methods: { readonly [O in Operation]: Method<O> } = {
   'prompts/get': getPrompt,
   'completion/complete': complete,
   'logging/setLevel': setLogLevel,
+  'tasks/get': getTask,
+  'tasks/result': taskResult,
+  'tasks/list': listTasks,
+  'tasks/cancel': cancelTask,
+  'tasks/update': updateTask,
   'subscriptions/listen': listen,
 }
 

@@ -65,3 +65,12 @@ export function brandOf(value: unknown): 'complete' | 'input_required' | undefin
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, brand)) return undefined
   return (value as Result | InputRequired)[brand]
 }
+
+/** The message of whatever was thrown; never its stack. */
+export function messageOf(thrown: unknown): string {
+  return thrown instanceof Error
+    ? thrown.message
+    : typeof thrown === 'string'
+      ? thrown
+      : 'Something was thrown that is no error'
+}

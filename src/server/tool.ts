@@ -34,6 +34,12 @@ export interface ToolConfig<I, O> extends Presentation, Visible {
    * that the outcome is unknown. With `safe` it runs again, and its steps that were recorded do not.
    */
   readonly rerun?: 'never' | 'safe'
+  /**
+   * Whether a call may go on as a task, which its client comes back for. `always`: every call is one, and a client that
+   * knows no tasks is refused; `after`: one that is not done after so many milliseconds. On 2025-11-25 the client
+   * decides, and `after` only says that it may. Default `never`. See `docs/tasks.md`.
+   */
+  readonly task?: 'never' | 'always' | { readonly after: number }
   /** JSON Schema 2020-12 written by hand, in place of what `input` and `output` say of themselves. */
   readonly schema?: { readonly input?: JsonObject; readonly output?: JsonObject }
 }
@@ -45,10 +51,10 @@ export type ToolReturn<O> =
   | ([O] extends [AnySchema] ? InferOutput<O> : string | ContentBlock | readonly ContentBlock[] | void)
 
 /** Runs a tool, with arguments that passed its schema. */
-export type ToolHandler<I, O> = (
-  args: [I] extends [AnySchema] ? InferInput<I> : JsonObject,
-  ctx: Context,
-) => Promise<ToolReturn<O>> | ToolReturn<O>
+/** The arguments as a handler sees them. */
+export type ToolArguments<I> = [I] extends [AnySchema] ? InferInput<I> : JsonObject
+
+export type ToolHandler<I, O> = (args: ToolArguments<I>, ctx: Context) => Promise<ToolReturn<O>> | ToolReturn<O>
 
 /** A tool as a value: add it to any number of servers. `Name`, `I` and `O` are what a typed client reads. */
 export interface ToolValue<Name extends string = string, I = unknown, O = unknown> {

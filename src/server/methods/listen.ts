@@ -2,6 +2,7 @@ import type { ListenFilter } from '../../model/call.ts'
 import type { Change, Notification } from '../../model/notification.ts'
 import type { CallContext } from '../../model/served.ts'
 import type { Core, Method } from '../core.ts'
+import { honourTasks, watchTasks } from '../listen-tasks.ts'
 import { mayKnow } from './resources.ts'
 
 const kinds = {
@@ -14,19 +15,23 @@ const kinds = {
  * Acknowledges the part of the filter that can be honoured, then tells each change that falls under it, until the
  * client goes away or the server ends the stream (specification, `subscriptions/listen`).
  */
-export const listen: Method<'subscriptions/listen'> = (params, context, core) => {
-  const honoured = honour(params.notifications, context, core)
+export const listen: Method<'subscriptions/listen'> = async (params, context, core) => {
+  const { taskIds } = params.notifications
+  const tasks = taskIds ? await honourTasks(taskIds, context, core) : undefined
+  const honoured = { ...honour(params.notifications, context, core), ...(tasks && { taskIds: [...tasks.keys()] }) }
   const uris = new Set(honoured.resourceSubscriptions)
   return new Promise((resolve) => {
     context.notify({ method: 'notifications/subscriptions/acknowledged', params: { notifications: honoured } })
     const stop = core.onChange((change) => {
-      const told = change.visibleTo(context.principal) ? notificationOf(change, honoured, uris) : undefined
+      const told = change.visibleTo(context.principal) ? notificationOf(change, honoured, uris, tasks) : undefined
       if (!told) return 0
       context.notify(told)
       return 1
     })
+    const stopWatching = tasks && watchTasks(tasks, context, core)
     const end = (): void => {
       stop()
+      stopWatching?.()
       resolve({})
     }
     if (context.signal.aborted) end()
@@ -44,7 +49,13 @@ function honour(asked: ListenFilter, context: CallContext, core: Core): ListenFi
   }
 }
 
-function notificationOf(change: Change, honoured: ListenFilter, uris: ReadonlySet<string>): Notification | undefined {
+function notificationOf(
+  change: Change,
+  honoured: ListenFilter,
+  uris: ReadonlySet<string>,
+  tasks: ReadonlyMap<string, number> | undefined,
+): Notification | undefined {
+  if (change.kind === 'task') return tasks?.has(change.taskId) ? change.toListener : undefined
   if (change.kind === 'resource') {
     return uris.has(change.uri) ? { method: 'notifications/resources/updated', params: { uri: change.uri } } : undefined
   }

@@ -7,10 +7,9 @@ import type { Core, Method } from '../core.ts'
 import type { ResourceEntry, TemplateEntry } from '../entry.ts'
 import { listPage } from '../listing.ts'
 import type { Readable, Variables } from '../resource.ts'
-import type { InputRequired } from '../result.ts'
+import { messageOf, type InputRequired } from '../result.ts'
 import { openRound, runHandler } from '../run.ts'
 import { findVisible, isVisible } from '../visibility.ts'
-import { messageOf } from './tools.ts'
 
 /** `resources/list`: the resources that the caller sees. */
 export const listResources: Method<'resources/list'> = async (params, context, core) =>

@@ -1,4 +1,4 @@
-import type { CallToolResult, InputRequiredResult } from '../../model/call.ts'
+import type { CallToolResult, CreateTaskResult, InputRequiredResult } from '../../model/call.ts'
 import type { ContentBlock } from '../../model/content.ts'
 import type { JsonObject } from '../../model/json.ts'
 import { isRefusal, Refusal } from '../../model/refusal.ts'
@@ -9,9 +9,10 @@ import type { ToolEntry } from '../entry.ts'
 import { listPage } from '../listing.ts'
 import { once, onceKey } from '../once.ts'
 import type { Round } from '../round.ts'
-import { brandOf, isToolError, type Result } from '../result.ts'
+import { brandOf, isToolError, messageOf, type Result } from '../result.ts'
 import { needFeatures } from '../run-context.ts'
 import { openRound, runHandler, type Run } from '../run.ts'
+import { runAsTask, taskMode } from '../task-run.ts'
 import { findVisible } from '../visibility.ts'
 
 /** `tools/list`: the tools that the caller sees. */
@@ -23,17 +24,31 @@ export const callTool: Method<'tools/call'> = async (params, context, core, call
   const entry = findVisible(core.snapshot().tools, params.name, context.principal, core.ports.logger)
   if (entry === undefined) throw new Refusal('UnknownTool')
   needFeatures(entry.value.config.needs, context)
+  const mode = taskMode(entry, params, context)
   const run = { core, call, context, target: entry.key }
   const opening = openRound(run)
   const round = opening instanceof Promise ? await opening : opening
   const checking = entry.input.validate(params.arguments ?? {})
   const args = checkedArguments(checking instanceof Promise ? await checking : checking)
+  const go = (): Promise<CallToolResult | InputRequiredResult | CreateTaskResult> =>
+    mode
+      ? runAsTask(mode, entry, round, run, (inner) => runTool(entry, args, round, { ...run, context: inner }))
+      : runTool(entry, args, round, run)
   const key = onceKey(entry, run, round.flow)
-  if (key === undefined) return runTool(entry, args, round, run)
+  if (key === undefined) return go()
   return once(key, round.named(key.flow), entry, run, (again) => {
     round.recordSteps(again)
-    return runTool(entry, args, round, run)
+    return go()
   })
+}
+
+/** Runs a tool for a task that another process could not finish; its arguments passed their schema before. */
+export async function runAgain(
+  entry: ToolEntry,
+  round: Round,
+  run: Run,
+): Promise<CallToolResult | InputRequiredResult> {
+  return runTool(entry, checkedArguments(await entry.input.validate(run.call.params.arguments)), round, run)
 }
 
 async function runTool(
@@ -102,13 +117,4 @@ function failure(thrown: unknown, { core, context, target }: Run): CallToolResul
 
 function saying(text: string): CallToolResult {
   return { content: [{ type: 'text', text }], isError: true }
-}
-
-/** The message of whatever was thrown; never its stack. */
-export function messageOf(thrown: unknown): string {
-  return thrown instanceof Error
-    ? thrown.message
-    : typeof thrown === 'string'
-      ? thrown
-      : 'Something was thrown that is no error'
 }
