@@ -12,7 +12,14 @@ export { serveStdio } from './stdio.ts'
 export type { StdioDoorOptions } from './stdio.ts'
 
 export { prompt } from './server/prompt.ts'
-export type { PromptArguments, PromptConfig, PromptInput, PromptValue, Prompted } from './server/prompt.ts'
+export type {
+  PromptArguments,
+  PromptConfig,
+  PromptGetter,
+  PromptInput,
+  PromptValue,
+  Prompted,
+} from './server/prompt.ts'
 export { resource, template } from './server/resource.ts'
 export type {
   Completer,
@@ -28,9 +35,15 @@ export type {
 export { inputRequired, isToolError, result, ToolError, UrlElicitationRequired } from './server/result.ts'
 export type { InputRequired, Result } from './server/result.ts'
 export { tool } from './server/tool.ts'
-export type { ToolConfig, ToolHandler, ToolReturn, ToolValue } from './server/tool.ts'
+export type { ToolArguments, ToolConfig, ToolHandler, ToolReturn, ToolValue } from './server/tool.ts'
 export type { Context, Elicited, StepInput } from './server/context.ts'
-export type { Primitive, Server, ServerHandle, ServerOptions } from './server/server.ts'
+export type { ListKind, Primitive, Server, ServerHandle, ServerOptions, Told } from './server/server.ts'
+export { method } from './server/custom-method.ts'
+export type { MethodConfig, MethodHandler, MethodValue } from './server/custom-method.ts'
+export { answerSampling } from './server/inbound-sampling.ts'
+export type { Sampled, SamplingHandler } from './server/inbound-sampling.ts'
+export type { Extension } from './server/extension.ts'
+export type { Around, CallOf, ListOperation, Middleware } from './server/middleware.ts'
 export { form } from './schema/form.ts'
 export type { Form } from './schema/form.ts'
 

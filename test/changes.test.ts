@@ -41,8 +41,8 @@ function httpOf(server: Server) {
         ...(body !== undefined && { body: JSON.stringify(body) }),
       }),
     )
-  const modern = (body: { method: string; params?: { name?: string } }) => {
-    const { name } = body.params ?? {}
+  const modern = (body: { method: string; params: object; jsonrpc: string; id: unknown }) => {
+    const { name } = body.params as { name?: string }
     const headers = {
       'mcp-protocol-version': '2026-07-28',
       'mcp-method': body.method,
@@ -190,12 +190,12 @@ test('over stateless HTTP, a change within a call reaches open listeners', async
     id: 1,
     method: 'tools/call',
     params: { name: 'grow', _meta: modernMeta },
-  } as never)
+  })
   assert.match(await answer.text(), /told 1/)
   await settled(20)
   assert.deepEqual(heard, ['notifications/subscriptions/acknowledged', 'notifications/tools/list_changed'])
   assert.deepEqual(deaf, ['notifications/subscriptions/acknowledged'])
-  const list = await modern({ jsonrpc: '2.0', id: 2, method: 'tools/list', params: { _meta: modernMeta } } as never)
+  const list = await modern({ jsonrpc: '2.0', id: 2, method: 'tools/list', params: { _meta: modernMeta } })
   assert.match(await list.text(), /"late"/)
   await close()
 })

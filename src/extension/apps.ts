@@ -54,7 +54,8 @@ export type ViewReader = (ctx: Context) => Promise<string> | string
 export function view(uri: string, { ui, ...config }: ViewConfig, html: string | ViewReader): ResourceValue {
   if (!uri.startsWith('ui://'))
     throw new TypeError(`${JSON.stringify(uri)} is the URI of no view: those begin with ui://`)
-  const settings = ui && (ui as unknown as JsonObject)
+  // An interface has no index signature, but is JSON all the same.
+  const settings = ui as JsonObject | undefined
   const contents = async (given: string, ctx: Context): Promise<Readable> => ({
     uri: given,
     mimeType: viewMimeType,
@@ -112,7 +113,7 @@ export function apps({ views, tools }: Apps): Extension {
   const known = new Set(views.map(({ uri }) => uri))
   for (const { name, config } of tools) {
     const uri = uiOf(config).resourceUri
-    if (uri !== undefined && !known.has(String(uri))) {
+    if (uri !== undefined && !(typeof uri === 'string' && known.has(uri))) {
       throw new TypeError(`tool ${JSON.stringify(name)}: its view ${JSON.stringify(uri)} is not among the views`)
     }
   }

@@ -43,6 +43,11 @@ export const emptySnapshot: Snapshot = {
 
 const lists = { tool: 'tools', resource: 'resources', template: 'resourceTemplates', prompt: 'prompts' } as const
 
+/** Whether `added` is a primitive, rather than an object with methods that are some. */
+export function isPrimitive(added: object): added is Primitive {
+  return 'kind' in added && 'config' in added && Object.hasOwn(lists, String(added.kind))
+}
+
 /** The list that a kind of primitive stands on. */
 export function listOf(kind: Primitive['kind']): ListKind {
   return lists[kind]

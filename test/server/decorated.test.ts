@@ -199,9 +199,11 @@ test('accessors are not run to see whether they are marked', () => {
 test('a private method cannot be marked', () => {
   assert.throws(() => {
     class Hidden {
-      // @ts-expect-error: unused but by its decorator
       @tool({}) #hidden(): string {
         return ''
+      }
+      open(): string {
+        return this.#hidden()
       }
     }
     return Hidden
