@@ -64,7 +64,7 @@ export async function once(
   if ('kind' in claimed) return answerKnown(claimed)
   // Whoever comes again with the key is told what became of the call, so it goes on without its caller.
   run.context.detach()
-  return recorded(claimed, entry, run, go)
+  return recorded(claimed, run, go)
 }
 
 async function claim(key: OnceKey, flow: Flow, entry: ToolEntry, run: Run): Promise<Held | Known> {
@@ -102,7 +102,6 @@ function answerKnown(known: Known): Answer {
 
 async function recorded(
   held: Held,
-  entry: ToolEntry,
   run: Run,
   go: (again: boolean) => Promise<Answer>,
 ): Promise<Answer> {
@@ -117,16 +116,18 @@ async function recorded(
     }
     return answer
   } catch (thrown) {
-    void held.settle(endOf(thrown, entry, run))
+    void held.settle(endOf(thrown, run))
     throw thrown
   }
 }
 
-/** What a run came to that threw: its refusal, unless it stopped somewhere on the way. */
-function endOf(thrown: unknown, entry: ToolEntry, { context }: Run): Settling {
+/**
+ * What a run came to that threw: its refusal, unless it stopped somewhere on the way. Then nobody knows, and a tool that
+ * may run again does so, with the steps that are recorded.
+ */
+function endOf(thrown: unknown, { context }: Run): Settling {
   const stopped = isRefusal(thrown) ? thrown.kind === 'IdempotencyUnavailable' : context.signal.aborted
-  if (!stopped) return { kind: 'complete', outcome: { refusal: refusalOf(thrown) } }
-  return { kind: entry.value.config.rerun === 'safe' ? 'release' : 'lose' }
+  return stopped ? { kind: 'lose' } : { kind: 'complete', outcome: { refusal: refusalOf(thrown) } }
 }
 
 /** Waits for a record, but not for a store that is away: then the answer goes out first. */
