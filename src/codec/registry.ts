@@ -98,7 +98,7 @@ function serve(all: readonly Codec[], known: Known): Codecs {
         : { codec: newestWithHandshake, echoed: false }
     },
     isSelfContainedDate: (header) =>
-      standsAlone && selfContained !== undefined && isDate(header) && header >= selfContained,
+      standsAlone && selfContained !== undefined && header >= selfContained && isDate(header),
     pin(wanted) {
       for (const revision of wanted)
         if (!byRevision.has(revision)) throw new TypeError(`${revision} is not a revision served here`)
