@@ -58,8 +58,16 @@ class NodeRequest implements HttpRequest {
   }
 
   body(): Promise<Uint8Array | Refusal> {
+    if (this.#request.readableEnded) return Promise.resolve(parsedBody(this.#request))
     return readBody(this.#request, this.#maxBytes)
   }
+}
+
+/** What a framework left of a body that it has read itself, as its JSON parsers do. */
+function parsedBody({ body }: IncomingMessage & { readonly body?: unknown }): Uint8Array | Refusal {
+  if (body === undefined) return new Refusal('InvalidRequest')
+  if (body instanceof Uint8Array) return body
+  return Buffer.from(typeof body === 'string' ? body : JSON.stringify(body))
 }
 
 /** Reads a body up to the cap. What is over it is read and thrown away, so that the connection stays usable. */
