@@ -2,8 +2,8 @@ import type { Eviction } from '../model/store.ts'
 
 /** Which keys each group has, and which of them goes first. */
 export interface Groups {
-  /** Notes that `key` was put just now. */
-  put(key: string, evict: Eviction): void
+  /** Notes that `key` was put just now. @param before what it was put with the last time, where it was there already */
+  put(key: string, evict: Eviction, before: Eviction | undefined): void
   remove(key: string, evict: Eviction): void
   size(group: string): number
   /** The key to let go of next, if there is one. */
@@ -30,12 +30,13 @@ export function createGroups(): Groups {
   const sizeOf = (group: Group): number => group.never.size + group.first.size + group.last.size
 
   return {
-    put(key, evict) {
+    put(key, evict, before) {
       const name = groupOf(key)
       if (name === undefined) return
-      const group = groups.get(name) ?? { never: new Set(), first: new Set(), last: new Set() }
-      groups.set(name, group)
-      for (const each of evictions) group[each].delete(key)
+      const known = groups.get(name)
+      const group = known ?? { never: new Set(), first: new Set(), last: new Set() }
+      if (known === undefined) groups.set(name, group)
+      if (before !== undefined) group[before].delete(key)
       group[evict].add(key)
     },
     remove(key, evict) {

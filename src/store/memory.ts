@@ -78,7 +78,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
     mustFit(old === undefined, added)
     lastVersion = next.version
     length += added
-    groups.put(key, evict)
+    groups.put(key, evict, old?.evict)
     values.set(key, next, expiresAt)
     return next.version
   }

@@ -13,6 +13,8 @@ export interface Rooms {
   excess(max: number, count: number): number
   /** Notes what was counted, after what had to go has gone. */
   counted(group: string, max: number, count: number): void
+  /** Forgets what was counted. */
+  clear(): void
 }
 
 /** More groups than this are not remembered at once. */
@@ -33,6 +35,7 @@ export function createRooms(): Rooms {
       if (rooms.size >= maxGroups) rooms.clear()
       rooms.set(group, Math.min(max - count, share(max)))
     },
+    clear: () => rooms.clear(),
   }
 }
 

@@ -6,9 +6,8 @@ import { fromKept, toKept } from './text.ts'
 
 /** Messages between the processes that share a file. */
 export interface SqliteBus {
-  /** Belongs into `run` of the file. */
-  publish(channel: string, message: string): void
-  /** Hears what is published from now on. Belongs into `run` of the file. */
+  publish(channel: string, message: string): Promise<void>
+  /** Hears what is published from now on. Belongs into `read` of the file. */
   listen(): void
   /** Stops looking. */
   rest(): void
@@ -31,10 +30,15 @@ const pruneEvery = 64
  * SQLite tells nobody of a change, so those who listen look every `pollMs` whether others wrote to the file. Own messages
  * go to `bus` directly.
  */
-export function sqliteBus({ query, run }: SqliteFile, bus: Bus, clock: Clock, pollMs: number): SqliteBus {
+export function sqliteBus(
+  { query, change, read, write }: SqliteFile,
+  bus: Bus,
+  clock: Clock,
+  pollMs: number,
+): SqliteBus {
   const origin = randomUUID()
-  const insert = query('INSERT INTO message (origin, channel, text, at) VALUES (?, ?, ?, ?)')
-  const prune = query('DELETE FROM message WHERE at < ?')
+  const insert = change('INSERT INTO message (origin, channel, text, at) VALUES (?, ?, ?, ?)')
+  const prune = change('DELETE FROM message WHERE at < ?')
   // Counts the commits of other connections, at the price of no lock.
   const changes = query<{ data_version: number }>('PRAGMA data_version')
   const newest = query<{ id: number }>('SELECT coalesce(max(seq), 0) AS id FROM sqlite_sequence')
@@ -63,7 +67,7 @@ export function sqliteBus({ query, run }: SqliteFile, bus: Bus, clock: Clock, po
   function lookLater(): void {
     timer = setTimeout(() => {
       // A file that cannot be read now is looked at again, and told of if that takes too long.
-      void run(look)
+      void read(look)
         .catch(() => {})
         .finally(() => timer && lookLater())
     }, pollMs)
@@ -71,9 +75,12 @@ export function sqliteBus({ query, run }: SqliteFile, bus: Bus, clock: Clock, po
   }
 
   return {
-    publish(channel, message) {
-      insert(origin, channel, toKept(message), clock())
-      if (published++ % pruneEvery === 0) prune(clock() - keepMs)
+    async publish(channel, message) {
+      const isTime = published++ % pruneEvery === 0
+      await write(() => {
+        insert(origin, channel, toKept(message), clock())
+        if (isTime) prune(clock() - keepMs)
+      }, !isTime)
       bus.publish(channel, message)
     },
     listen() {

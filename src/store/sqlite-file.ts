@@ -3,6 +3,7 @@ import { Refusal } from '../model/refusal.ts'
 import { StoreUnavailable } from '../model/store-unavailable.ts'
 import { isBusy, isDiskFull, openDatabase, type SqliteDatabase, type SqliteDriver } from './sqlite-driver.ts'
 import { migrations } from './sqlite-schema.ts'
+import { createWriter } from './sqlite-writer.ts'
 
 /** How a file is opened. */
 export interface SqliteFileOptions {
@@ -17,17 +18,28 @@ export interface SqliteFileOptions {
 /** A query as a function: parameters in their order, rows out. */
 export type Query<Row> = (...parameters: readonly (string | number)[]) => readonly Row[]
 
+/** A change as a function: parameters in their order, the number of rows that changed out. */
+export type Change = (...parameters: readonly (string | number)[]) => number
+
 /** One open file. */
 export interface SqliteFile {
   /** A query that is compiled once; its rows are as `sql` names them, which the type has to say. */
   query<Row>(sql: string): Query<Row>
-  /** Runs `work`, as a whole or not at all; in here only. */
-  atomically<Result>(work: () => Result): Result
+  /** A change that is compiled once. */
+  change(sql: string): Change
   /**
-   * Runs `work` once the file lets it, in the order of calls.
-   * @throws StoreUnavailable when it does not in time, Refusal `StoreFull` when the disk is full
+   * Reads, at once where the file lets it.
+   * @throws StoreUnavailable when it does not in time
    */
-  run<Result>(work: () => Result): Promise<Result>
+  read<Result>(work: () => Result): Promise<Result>
+  /**
+   * Writes, in the order of calls, as a whole or not at all. `work` may be run again where others failed beside it, so it
+   * does nothing but write. `single` promises that it is one statement, which is a whole by itself.
+   * @throws StoreUnavailable when it cannot in time, Refusal `StoreFull` when the disk is full
+   */
+  write<Result>(work: () => Result, single?: boolean): Promise<Result>
+  /** Calls `listener` whenever something that was written is taken back. */
+  onRollback(listener: () => void): void
   close(): void
 }
 
@@ -36,65 +48,48 @@ const busyTimeoutMs = 10
 
 /** Opens a file, and brings its tables up to date. @throws StoreUnavailable if that fails */
 export function openFile(options: SqliteFileOptions): SqliteFile {
+  const { path, timeoutMs } = options
   const database = openTables(options)
   const begin = database.prepare('BEGIN IMMEDIATE')
   const commit = database.prepare('COMMIT')
-  let waiting: Promise<unknown> | undefined
+  const listeners: (() => void)[] = []
   let closed = false
-
-  async function attempt<Result>(work: () => Result, deadline: number): Promise<Result> {
-    for (;;) {
-      if (closed) throw new StoreUnavailable('The store is closed')
-      try {
-        return work()
-      } catch (error) {
-        if (!isBusy(error) || performance.now() >= deadline) throw toStoreError(error, options.path)
-      }
-      await delay(2 + Math.random() * 10)
-    }
-  }
+  const writer = createWriter({
+    begin: () => begin.run(),
+    commit: () => commit.run(),
+    rollBack() {
+      rollBack(database)
+      for (const listener of listeners) listener()
+    },
+    timeoutMs,
+    toError: (error) => toStoreError(error, path),
+  })
 
   return {
     query<Row>(sql: string): Query<Row> {
       const statement = database.prepare(sql)
       return (...parameters) => statement.all(...parameters) as Row[] // as its documentation says
     },
-    atomically(work) {
-      begin.all()
-      try {
-        const result = work()
-        commit.all()
-        return result
-      } catch (error) {
-        rollBack(database)
-        throw error
-      }
+    change(sql) {
+      const statement = database.prepare(sql)
+      return (...parameters) => Number(statement.run(...parameters).changes)
     },
-    async run(work) {
-      const deadline = performance.now() + options.timeoutMs
-      const before = waiting
-      if (before === undefined && !closed) {
+    async read(work) {
+      for (const deadline = performance.now() + timeoutMs; ; await delay(2 + Math.random() * 10)) {
+        if (closed) throw new StoreUnavailable('The store is closed')
         try {
           return work()
         } catch (error) {
-          if (!isBusy(error)) throw toStoreError(error, options.path)
+          if (!isBusy(error) || performance.now() >= deadline) throw toStoreError(error, path)
         }
       }
-      const mine = (before ?? delay(2)).then(() => attempt(work, deadline))
-      const settled = mine.then(
-        () => {},
-        () => {},
-      )
-      waiting = settled
-      try {
-        return await mine
-      } finally {
-        if (waiting === settled) waiting = undefined
-      }
     },
+    write: (work, single = false) => writer.write(work, single),
+    onRollback: (listener) => void listeners.push(listener),
     close() {
       if (closed) return
       closed = true
+      writer.close()
       database.close()
     },
   }

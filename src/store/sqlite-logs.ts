@@ -3,7 +3,7 @@ import type { AppendOptions, LogPage } from '../model/store.ts'
 import type { SqliteFile } from './sqlite-file.ts'
 import { fromKept, toKept } from './text.ts'
 
-/** The logs of one file. Every call but `sweep` belongs into `run` of the file. */
+/** The logs of one file. `read` belongs into `read` of the file, the others into `write`. */
 export interface SqliteLogs {
   append(name: string, value: string, options: AppendOptions): number
   read(name: string, after: number): LogPage
@@ -34,16 +34,16 @@ interface Row {
 const sweepAtMost = 20
 
 /** The logs kept in `file`. */
-export function sqliteLogs({ query, atomically }: SqliteFile, clock: Clock): SqliteLogs {
+export function sqliteLogs({ query, change }: SqliteFile, clock: Clock): SqliteLogs {
   const head = query<Head>('SELECT sequence, bytes, expires_at FROM log WHERE name = ?')
-  const putHead = query(`
+  const putHead = change(`
     INSERT INTO log (name, sequence, bytes, expires_at) VALUES (?, ?, ?, ?)
     ON CONFLICT (name) DO UPDATE SET sequence = excluded.sequence, bytes = excluded.bytes, expires_at = excluded.expires_at`)
-  const insert = query('INSERT INTO log_entry (log, sequence, value, before, at) VALUES (?, ?, ?, ?, ?)')
+  const insert = change('INSERT INTO log_entry (log, sequence, value, before, at) VALUES (?, ?, ?, ?, ?)')
   const oldest = query<Oldest>('SELECT sequence, before, at FROM log_entry WHERE log = ? ORDER BY sequence LIMIT 1')
-  const removeThrough = query('DELETE FROM log_entry WHERE log = ? AND sequence <= ?')
-  const clear = query('DELETE FROM log_entry WHERE log = ?')
-  const removeHead = query('DELETE FROM log WHERE name = ?')
+  const removeThrough = change('DELETE FROM log_entry WHERE log = ? AND sequence <= ?')
+  const clear = change('DELETE FROM log_entry WHERE log = ?')
+  const removeHead = change('DELETE FROM log WHERE name = ?')
   const expired = query<{ name: string }>(`SELECT name FROM log WHERE expires_at <= ? LIMIT ${sweepAtMost}`)
   const page = query<Row>(`
     SELECT (SELECT min(sequence) FROM log_entry WHERE log = log.name) AS first, entry.sequence, entry.value
@@ -51,32 +51,31 @@ export function sqliteLogs({ query, atomically }: SqliteFile, clock: Clock): Sql
     WHERE log.name = ? AND log.expires_at > ? ORDER BY entry.sequence`)
 
   function trim(name: string, sequence: number, bytes: number, now: number, bounds: AppendOptions): void {
-    const { maxEntries, maxBytes = Infinity, maxAgeMs = Infinity } = bounds
-    for (;;) {
+    const { maxEntries, maxBytes, maxAgeMs } = bounds
+    const byCount = Math.min(sequence - maxEntries, sequence - 1)
+    if (byCount > 0) removeThrough(name, byCount)
+    while (maxBytes !== undefined || maxAgeMs !== undefined) {
       const [first] = oldest(name)
       if (first === undefined || first.sequence >= sequence) return
-      const byCount = sequence - maxEntries
-      if (first.sequence <= byCount) removeThrough(name, Math.min(byCount, sequence - 1))
-      else if (bytes - first.before > maxBytes || first.at < now - maxAgeMs) removeThrough(name, first.sequence)
-      else return
+      if (bytes - first.before <= (maxBytes ?? Infinity) && first.at >= now - (maxAgeMs ?? Infinity)) return
+      removeThrough(name, first.sequence)
     }
   }
 
   return {
-    append: (name, value, options) =>
-      atomically(() => {
-        const now = clock()
-        const [known] = head(name)
-        const isOver = known !== undefined && known.expires_at <= now
-        if (isOver) clear(name)
-        const before = isOver ? 0 : (known?.bytes ?? 0)
-        const bytes = before + Buffer.byteLength(value)
-        const sequence = (isOver ? 0 : (known?.sequence ?? 0)) + 1
-        insert(name, sequence, toKept(value), before, now)
-        putHead(name, sequence, bytes, options.expiresAt)
-        trim(name, sequence, bytes, now, options)
-        return sequence
-      }),
+    append(name, value, options) {
+      const now = clock()
+      const [known] = head(name)
+      const isOver = known !== undefined && known.expires_at <= now
+      if (isOver) clear(name)
+      const before = isOver ? 0 : (known?.bytes ?? 0)
+      const bytes = before + Buffer.byteLength(value)
+      const sequence = (isOver ? 0 : (known?.sequence ?? 0)) + 1
+      insert(name, sequence, toKept(value), before, now)
+      putHead(name, sequence, bytes, options.expiresAt)
+      trim(name, sequence, bytes, now, options)
+      return sequence
+    },
     read(name, after) {
       const rows = page(after, name, clock())
       const entries = rows.flatMap(({ sequence, value }) =>
@@ -84,12 +83,11 @@ export function sqliteLogs({ query, atomically }: SqliteFile, clock: Clock): Sql
       )
       return { entries, evictedThrough: (rows[0]?.first ?? 1) - 1 }
     },
-    sweep: (now) =>
-      atomically(() => {
-        for (const { name } of expired(now)) {
-          clear(name)
-          removeHead(name)
-        }
-      }),
+    sweep(now) {
+      for (const { name } of expired(now)) {
+        clear(name)
+        removeHead(name)
+      }
+    },
   }
 }

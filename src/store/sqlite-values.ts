@@ -7,7 +7,7 @@ import { createRooms, evictionRank } from './rooms.ts'
 import type { SqliteFile } from './sqlite-file.ts'
 import { fromKept, toKept } from './text.ts'
 
-/** The values of one file. Every call but `sweep` belongs into `run` of the file. */
+/** The values of one file. `get` and `list` belong into `read` of the file, the others into `write`. */
 export interface SqliteValues {
   get(key: string): Versioned | undefined
   put(key: string, value: string, options: PutOptions): number | undefined
@@ -26,7 +26,7 @@ const sweepAtMost = 200
 
 /** The values kept in `file`. */
 export function sqliteValues(file: SqliteFile, clock: Clock): SqliteValues {
-  const { query } = file
+  const { query, change } = file
   const range = 'key >= ? AND key < ?'
   const select = query<Versioned>('SELECT value, version FROM kept WHERE key = ? AND expires_at > ?')
   const insert = `
@@ -36,11 +36,11 @@ export function sqliteValues(file: SqliteFile, clock: Clock): SqliteValues {
       expires_at = excluded.expires_at, evict = excluded.evict, put_at = excluded.put_at`
   const overwrite = query<Version>(`${insert} RETURNING version`)
   const create = query<Version>(`${insert} WHERE kept.expires_at <= ? RETURNING version`)
-  const replace = query<Version>(`
+  const replace = change(`
     UPDATE kept SET value = ?, version = version + 1, expires_at = ?, evict = ?, put_at = ?
-    WHERE key = ? AND version = ? AND expires_at > ? RETURNING version`)
+    WHERE key = ? AND version = ? AND expires_at > ?`)
   const remove = query<Version & { expires_at: number }>('DELETE FROM kept WHERE key = ? RETURNING version, expires_at')
-  const raiseFloor = query('UPDATE meta SET floor = max(floor, ?)')
+  const raiseFloor = change('UPDATE meta SET floor = max(floor, ?)')
   const page = query<Listed>(`
     SELECT key, value, version FROM kept WHERE ${range} AND key > ? AND expires_at > ? ORDER BY key LIMIT ?`)
   const count = query<{ n: number }>(`SELECT count(*) AS n FROM kept WHERE ${range} AND expires_at > ?`)
@@ -53,6 +53,7 @@ export function sqliteValues(file: SqliteFile, clock: Clock): SqliteValues {
       SELECT key FROM kept WHERE expires_at <= ? AND expires_at < ${never} LIMIT ${sweepAtMost}
     ) RETURNING version`)
   const rooms = createRooms()
+  file.onRollback(() => rooms.clear())
   let lastPut = 0
 
   /** Microseconds, each later than the one before: the order in which values are let go. */
@@ -87,7 +88,7 @@ export function sqliteValues(file: SqliteFile, clock: Clock): SqliteValues {
     const at = putAt(now)
     if (ifVersion === undefined) return overwrite(key, kept, until, rank, at)[0]?.version
     if (ifVersion === 0) return create(key, kept, until, rank, at, now)[0]?.version
-    return replace(kept, until, rank, at, key, ifVersion, now)[0]?.version
+    return replace(kept, until, rank, at, key, ifVersion, now) > 0 ? ifVersion + 1 : undefined
   }
 
   return {
@@ -100,31 +101,23 @@ export function sqliteValues(file: SqliteFile, clock: Clock): SqliteValues {
       const { ifVersion = 0, maxInGroup } = options
       const group = maxInGroup === undefined || ifVersion !== 0 ? undefined : groupOf(key)
       if (group === undefined || maxInGroup === undefined) return write(key, value, options, now)
-      if (rooms.has(group)) {
-        const version = write(key, value, options, now)
-        if (version !== undefined) rooms.take(group)
-        return version
-      }
-      return file.atomically(() => {
-        if (select(key, now).length === 0) makeRoom(group, maxInGroup, now)
-        const version = write(key, value, options, now)
-        if (version !== undefined) rooms.take(group)
-        return version
-      })
+      if (!rooms.has(group) && select(key, now).length === 0) makeRoom(group, maxInGroup, now)
+      const version = write(key, value, options, now)
+      if (version !== undefined) rooms.take(group)
+      return version
     },
-    delete: (key, ifVersion) =>
-      file.atomically(() => {
-        const now = clock()
-        if (ifVersion !== undefined && select(key, now)[0]?.version !== ifVersion) return false
-        const gone = remove(key)
-        letGo(gone)
-        return gone.some((row) => row.expires_at > now)
-      }),
+    delete(key, ifVersion) {
+      const now = clock()
+      if (ifVersion !== undefined && select(key, now)[0]?.version !== ifVersion) return false
+      const gone = remove(key)
+      letGo(gone)
+      return gone.some((row) => row.expires_at > now)
+    },
     list(group, { after = '', limit = 100 }) {
       const rows = page(...rangeOf(group), after, clock(), limit)
       return rows.map(({ key, value, version }) => ({ key, value: fromKept(value), version }))
     },
-    sweep: (now) => file.atomically(() => letGo(expire(now))),
+    sweep: (now) => letGo(expire(now)),
   }
 }
 

@@ -45,11 +45,11 @@ export function sqlite(where: string | SqliteStoreOptions): Store {
   const fanOut = sqliteBus(file, bus, clock, pollMs)
   let writes = 0
 
-  function write<Result>(work: () => Result): Promise<Result> {
+  function write<Result>(work: () => Result, single?: boolean): Promise<Result> {
     writes += 1
-    const done = file.run(work)
+    const done = file.write(work, single)
     // A sweep that fails is made up for by a later one.
-    if (writes % sweepEvery === 0) void file.run(sweep).catch(() => {})
+    if (writes % sweepEvery === 0) void file.write(sweep).catch(() => {})
     return done
   }
 
@@ -61,15 +61,16 @@ export function sqlite(where: string | SqliteStoreOptions): Store {
 
   return {
     durable: path !== '' && path !== ':memory:',
-    get: (key) => file.run(() => values.get(key)),
-    put: (key, value, putOptions = {}) => write(() => values.put(key, value, putOptions)),
+    get: (key) => file.read(() => values.get(key)),
+    put: (key, value, putOptions = {}) =>
+      write(() => values.put(key, value, putOptions), putOptions.maxInGroup === undefined),
     delete: (key, ifVersion) => write(() => values.delete(key, ifVersion)),
-    list: (group, listOptions = {}) => file.run(() => values.list(group, listOptions)),
+    list: (group, listOptions = {}) => file.read(() => values.list(group, listOptions)),
     append: (log, value, appendOptions) => write(() => logs.append(log, value, appendOptions)),
-    read: (log, after) => file.run(() => logs.read(log, after)),
-    publish: (channel, message) => file.run(() => fanOut.publish(channel, message)),
+    read: (log, after) => file.read(() => logs.read(log, after)),
+    publish: (channel, message) => fanOut.publish(channel, message),
     subscribe: (channel, listener, missed) =>
-      file.run(() => {
+      file.read(() => {
         fanOut.listen()
         const stop = bus.subscribe(channel, listener, missed)
         return async () => {
