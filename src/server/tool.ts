@@ -54,6 +54,7 @@ export type ToolReturn<O> =
 /** The arguments as a handler sees them. */
 export type ToolArguments<I> = [I] extends [AnySchema] ? InferInput<I> : JsonObject
 
+/** Runs a tool, with arguments that passed its schema. */
 export type ToolHandler<I, O> = (args: ToolArguments<I>, ctx: Context) => Promise<ToolReturn<O>> | ToolReturn<O>
 
 /** A tool as a value: add it to any number of servers. `Name`, `I` and `O` are what a typed client reads. */
