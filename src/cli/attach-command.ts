@@ -21,7 +21,10 @@ export interface AttachEnvironment {
 }
 
 /** Runs `dragoman attach`. @returns the exit code: 0 when the client has ended, 2 where the command was not understood */
-export async function attachCommand(args: readonly string[], { input, output, out, err }: AttachEnvironment): Promise<number> {
+export async function attachCommand(
+  args: readonly string[],
+  { input, output, out, err }: AttachEnvironment,
+): Promise<number> {
   const options = optionsIn(args)
   if (options === 'help') {
     out(attachUsage)

@@ -28,7 +28,14 @@ const tooLong = { code: -32600, message: 'The message is too large.' }
  * say, and again after the application was gone, so that an application may start late and restart. Whatever happens on
  * the far side, each request is answered.
  */
-export async function attach({ address, input, output, log, timeoutMs, connectTimeoutMs }: AttachOptions): Promise<void> {
+export async function attach({
+  address,
+  input,
+  output,
+  log,
+  timeoutMs,
+  connectTimeoutMs,
+}: AttachOptions): Promise<void> {
   let link: Promise<Socket | undefined> | undefined
   const say = (line: string | Uint8Array): boolean => {
     output.write(line)
@@ -55,7 +62,9 @@ export async function attach({ address, input, output, log, timeoutMs, connectTi
     })
     const onDrain = (): void => void socket.resume()
     output.on('drain', onDrain)
-    socket.on('data', (chunk: Buffer) => lines.push(chunk)).on('error', (error) => log(`connection lost: ${error.message}`))
+    socket
+      .on('data', (chunk: Buffer) => lines.push(chunk))
+      .on('error', (error) => log(`connection lost: ${error.message}`))
     socket.on('close', () => {
       output.off('drain', onDrain)
       link = undefined

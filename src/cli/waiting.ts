@@ -63,7 +63,10 @@ export function createWaiting(
         expired.delete(id)
         settle(id)
         const timed = timeoutMs > 0 && method !== endless
-        open.set(id, { timer: timed ? setTimeout(expire, timeoutMs, id) : undefined, token: tokenOf(params?.['_meta']) })
+        open.set(id, {
+          timer: timed ? setTimeout(expire, timeoutMs, id) : undefined,
+          token: tokenOf(params?.['_meta']),
+        })
       }
     },
     came(value) {
@@ -75,7 +78,8 @@ export function createWaiting(
       if (message.kind === 'response' && message.id !== undefined) {
         return settle(message.id) || !expired.delete(message.id)
       }
-      if (message.kind === 'notification' && message.method === 'notifications/progress') refresh(tokenOf(message.params))
+      if (message.kind === 'notification' && message.method === 'notifications/progress')
+        refresh(tokenOf(message.params))
       return true
     },
     giveUp() {
@@ -89,6 +93,7 @@ export function createWaiting(
 
 /** The progress token in `value`; where there is none, something that equals no other. */
 function tokenOf(value: unknown): unknown {
-  const token = typeof value === 'object' && value !== null && 'progressToken' in value ? value.progressToken : undefined
+  const token =
+    typeof value === 'object' && value !== null && 'progressToken' in value ? value.progressToken : undefined
   return token ?? Symbol('none')
 }

@@ -44,7 +44,8 @@ export function checkRequest(
   if (!request || !isOffered(request, features, options.served)) throw new Refusal('UnknownMethod')
   const kind = request.check(params)
   if (kind) throw new Refusal(kind)
-  if (method === 'subscriptions/listen' && subscriptionsIn(params) > options.maxSubscriptions) throw new Refusal('Overloaded')
+  if (method === 'subscriptions/listen' && subscriptionsIn(params) > options.maxSubscriptions)
+    throw new Refusal('Overloaded')
 }
 
 function subscriptionsIn(params: JsonObject): number {

@@ -11,6 +11,7 @@ export type ParsedJson =
 /** Duplicate keys are looked for in a message, its `params`, and what lies directly in those (`_meta`, `arguments`). */
 const guardedDepth = 3
 
+const space = 32
 const quote = 34
 const comma = 44
 const colon = 58
@@ -68,7 +69,7 @@ function countKeys(text: string, caps: Caps, guarded: number): number | undefine
   let depth = 0
   let guardedKeys = 0
   let keys = 0
-  let commas = 0
+  let values = 0
   for (let at = 0; at < text.length; at++) {
     switch (text.charCodeAt(at)) {
       case quote:
@@ -77,21 +78,31 @@ function countKeys(text: string, caps: Caps, guarded: number): number | undefine
       case openBrace:
       case openBracket:
         if (++depth > caps.maxDepth) return undefined
+        values++
         break
       case closeBrace:
       case closeBracket:
         depth--
+        if (isEmptyBefore(text, at)) values--
         break
       case colon:
         keys++
         if (depth <= guarded) guardedKeys++
         break
       case comma:
-        commas++
+        values++
         break
     }
   }
-  return keys > caps.maxKeys || commas >= caps.maxValues ? undefined : guardedKeys
+  return keys > caps.maxKeys || values > caps.maxValues ? undefined : guardedKeys
+}
+
+/** Whether the array or object that ends at `end` has nothing in it. */
+function isEmptyBefore(text: string, end: number): boolean {
+  let at = end - 1
+  while (text.charCodeAt(at) <= space) at--
+  const code = text.charCodeAt(at)
+  return code === openBrace || code === openBracket
 }
 
 /** The index of the quote that ends the string whose contents start at `from`, or the text's length. */

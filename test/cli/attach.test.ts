@@ -33,7 +33,10 @@ const shop = createServer({
 
 interface Answer {
   readonly id?: number | null
-  readonly result?: { readonly serverInfo?: { readonly name: string }; readonly content?: readonly { readonly text: string }[] }
+  readonly result?: {
+    readonly serverInfo?: { readonly name: string }
+    readonly content?: readonly { readonly text: string }[]
+  }
   readonly error?: { readonly code: number; readonly message: string }
 }
 
@@ -79,7 +82,10 @@ const call = (id: number, name: string, args: object = {}, meta: object = {}) =>
 })
 
 /** A far side that does what a test tells it to. */
-async function farSide(t: TestContext, onConnection: (socket: Socket) => void): Promise<{ address: string; server: NetServer }> {
+async function farSide(
+  t: TestContext,
+  onConnection: (socket: Socket) => void,
+): Promise<{ address: string; server: NetServer }> {
   const sockets = new Set<Socket>()
   const server = listenOn((socket) => {
     sockets.add(socket.on('error', () => {}))
@@ -94,21 +100,25 @@ async function farSide(t: TestContext, onConnection: (socket: Socket) => void): 
   return { address: `tcp:127.0.0.1:${port}`, server }
 }
 
-test('a client on stdio reaches a running application over a Unix socket and over TCP', { skip: process.platform === 'win32' && 'Unix sockets' }, async (t) => {
-  const path = join(await mkdtemp(join(tmpdir(), 'attach-')), 'shop.sock')
-  const unix = await serveSocket(shop, { path })
-  const tcp = await serveSocket(shop)
-  t.after(() => Promise.all([unix.close(), tcp.close()]))
-  for (const address of [path, `tcp:${tcp.address}`]) {
-    const client = attached(t, address)
-    client.send(initialize(1))
-    assert.equal((await client.answerTo(1)).result?.serverInfo?.name, 'shop')
-    client.send(call(2, 'echo', { text: 'grüße' }))
-    assert.equal((await client.answerTo(2)).result?.content?.[0]?.text, 'grüße')
-    client.end()
-    assert.equal(await client.done, 0)
-  }
-})
+test(
+  'a client on stdio reaches a running application over a Unix socket and over TCP',
+  { skip: process.platform === 'win32' && 'Unix sockets' },
+  async (t) => {
+    const path = join(await mkdtemp(join(tmpdir(), 'attach-')), 'shop.sock')
+    const unix = await serveSocket(shop, { path })
+    const tcp = await serveSocket(shop)
+    t.after(() => Promise.all([unix.close(), tcp.close()]))
+    for (const address of [path, `tcp:${tcp.address}`]) {
+      const client = attached(t, address)
+      client.send(initialize(1))
+      assert.equal((await client.answerTo(1)).result?.serverInfo?.name, 'shop')
+      client.send(call(2, 'echo', { text: 'grüße' }))
+      assert.equal((await client.answerTo(2)).result?.content?.[0]?.text, 'grüße')
+      client.end()
+      assert.equal(await client.done, 0)
+    }
+  },
+)
 
 test('a slow application is answered for, once: a late answer is dropped and the call is cancelled', async (t) => {
   const told: string[] = []
@@ -121,7 +131,10 @@ test('a slow application is answered for, once: a late answer is dropped and the
   })
   const client = attached(t, address, '--timeout', '0.2')
   client.send(call(7, 'anything'))
-  assert.deepEqual((await client.answerTo(7)).error, { code: -32603, message: 'The application did not answer in time.' })
+  assert.deepEqual((await client.answerTo(7)).error, {
+    code: -32603,
+    message: 'The application did not answer in time.',
+  })
   await sleep(500)
   client.send(call(8, 'anything'))
   assert.ok((await client.answerTo(8)).result)
@@ -180,16 +193,30 @@ test('addresses are paths, pipes and tcp:host:port', () => {
 })
 
 test('what is not understood is said with the usage', async () => {
-  for (const args of [[], ['a', 'b'], ['tcp:x'], ['a', '--timeout', 'soon'], ['a', '--connect-timeout', '0'], ['a', '--no']]) {
+  for (const args of [
+    [],
+    ['a', 'b'],
+    ['tcp:x'],
+    ['a', '--timeout', 'soon'],
+    ['a', '--connect-timeout', '0'],
+    ['a', '--no'],
+  ]) {
     const said: string[] = []
-    const streams = { input: new PassThrough(), output: new PassThrough(), out: () => {}, err: (line: string) => said.push(line) }
+    const streams = {
+      input: new PassThrough(),
+      output: new PassThrough(),
+      out: () => {},
+      err: (line: string) => said.push(line),
+    }
     assert.equal(await attachCommand(args, streams), 2, args.join(' '))
     assert.match(said.join('\n'), /Usage: dragoman attach/)
   }
 })
 
 test('the command: an error for a request, then the end with the input', async () => {
-  const child = spawn(process.execPath, ['--import', 'tsx', 'src/cli/main.ts', 'attach', 'tcp:127.0.0.1:1'], { stdio: 'pipe' })
+  const child = spawn(process.execPath, ['--import', 'tsx', 'src/cli/main.ts', 'attach', 'tcp:127.0.0.1:1'], {
+    stdio: 'pipe',
+  })
   let out = ''
   child.stdout.setEncoding('utf8').on('data', (chunk: string) => (out += chunk))
   child.stdin.end(`${JSON.stringify({ jsonrpc: '2.0', ...initialize(1) })}\n`)

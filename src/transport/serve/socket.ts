@@ -76,7 +76,10 @@ export async function serveSocket(peer: Peer, options: ServeSocketOptions = {}):
     await lines.closed
     open.delete(lines)
     // What the client still sends is thrown away, and it is not waited for much longer.
-    socket.end().resume().setTimeout(caps.stallTimeoutMs, () => socket.destroy())
+    socket
+      .end()
+      .resume()
+      .setTimeout(caps.stallTimeoutMs, () => socket.destroy())
   }
 
   const server = createServer({ allowHalfOpen: true }, (socket) => {
