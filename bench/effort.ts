@@ -7,7 +7,7 @@ export interface Effort {
   readonly windowMs: number
   /** Rounds in which the official server takes part: it is there for comparison, no budget hangs on it. */
   readonly rivalRounds: number
-  /** A server is warm after so many requests, or as many as it answers in so many milliseconds. */
+  /** A server is warm after so many requests of its first case, or as many as it answers in so many milliseconds. */
   readonly warmUp: { readonly requests: number; readonly ms: number }
   /** Processes that are started to tell what starting one costs. */
   readonly spawns: number
@@ -21,8 +21,8 @@ export const full: Effort = {
   rounds: 9,
   windowMs: 300,
   rivalRounds: 3,
-  warmUp: { requests: 10_000, ms: 2_000 },
-  spawns: 21,
+  warmUp: { requests: 20_000, ms: 12_000 },
+  spawns: 15,
   tools: [1, 50, 500],
   inFlight: [1, 32],
 }
@@ -31,7 +31,7 @@ export const quick: Effort = {
   rounds: 3,
   windowMs: 150,
   rivalRounds: 1,
-  warmUp: { requests: 3_000, ms: 800 },
+  warmUp: { requests: 5_000, ms: 2_000 },
   spawns: 5,
   tools: [1, 500],
   inFlight: [32],
