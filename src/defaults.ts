@@ -1,7 +1,8 @@
 import type { RefusalProfile } from './codec/codec.ts'
 import type { Loss } from './codec/projection.ts'
 import { createCodecs, type Codecs } from './codec/registry.ts'
-import { silent, type Clock, type Logger, type Random } from './model/ports.ts'
+import { createStoredSeal } from './durable/key-ring.ts'
+import { silent, type Clock, type Logger, type Random, type Seal } from './model/ports.ts'
 import type { Served } from './model/served.ts'
 import type { Store } from './model/store.ts'
 import { createPeer } from './peer/create.ts'
@@ -18,8 +19,9 @@ export interface StateOptions {
   /** Where state is kept that does not travel with the client. Default: this process's memory. */
   readonly store?: Store
   /**
-   * Keys of 32 bytes that request states, session ids and cursors are sealed with, the newest first. Default: a random
-   * one, so that what one process sealed no other opens; replicas must share a list.
+   * Keys of 32 bytes that request states, session ids and cursors are sealed with, the newest first: it seals, all of
+   * them open. Default: one that is made once and kept in the store, so that all who share a store agree without being
+   * told; with a store in memory, what this process sealed nobody opens once it has ended.
    */
   readonly keys?: readonly Uint8Array[]
   readonly clock?: Clock
@@ -49,6 +51,7 @@ const defaultAskTimeoutMs = 5 * 60_000
 
 /** The ports of the servers made here, so that a door seals and stores with what its server does. */
 const portsOf = new WeakMap<Served, ServerPorts>()
+const warned = new WeakSet<Served>()
 
 /** Makes a server value. @throws if a primitive cannot be compiled, or if two have one name; the error names it */
 export function createServer(options: ServerOptions & StateOptions): Server {
@@ -65,15 +68,21 @@ function makePorts({
   random = createRandom(),
   logger = silent,
 }: StateOptions & { readonly logger?: Logger }): ServerPorts {
-  if (!keys)
-    logger.debug('sealing with a random key: replicas, and this process once restarted, will not open what it seals')
-  return {
-    store: store ?? memoryStore({ clock }),
-    seal: createSeal({ keys: keys ?? [randomKey()], clock, random }),
-    clock,
-    random,
-    logger,
-  }
+  const kept = store ?? memoryStore({ clock })
+  return { store: kept, seal: sealOf(keys, kept, { clock, random, logger }), clock, random, logger }
+}
+
+function sealOf(keys: StateOptions['keys'], store: Store, ports: Pick<ServerPorts, 'clock' | 'random' | 'logger'>): Seal {
+  if (keys) return createSeal({ keys, ...ports })
+  if (store.durable) return createStoredSeal({ store, ...ports })
+  return createSeal({ keys: [randomKey(ports.random)], ...ports })
+}
+
+/** Warns, once for each server, that what it seals and keeps ends with this process. */
+export function warnOfMemory(served: Served, { store, logger }: ServerPorts): void {
+  if (store.durable || warned.has(served)) return
+  warned.add(served)
+  logger.warn('state is kept in memory alone: nothing of it outlives this process, and no replica shares it')
 }
 
 /** What a door needs besides the peer: the ports of the server behind it. */

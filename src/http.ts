@@ -1,5 +1,6 @@
-import { peerFor, portsFor, type SpeakOptions } from './defaults.ts'
+import { peerFor, portsFor, warnOfMemory, type SpeakOptions } from './defaults.ts'
 import type { Served } from './model/served.ts'
+import type { ServerPorts } from './server/server.ts'
 import { fetchHandler as fetchPeer, type FetchHandler } from './transport/serve/fetch.ts'
 import type { HttpOptions } from './transport/serve/http-types.ts'
 import {
@@ -21,17 +22,23 @@ export type ServeHttpOptions = SpeakOptions & Omit<ListenOptions, 'clock' | 'ran
  * @throws if the port is taken, or if a host that others reach is asked for without `authenticate`
  */
 export function serveHttp(served: Served, options: ServeHttpOptions = {}): Promise<HttpServer> {
-  return listenPeer(peerFor(served, options), { ...options, ...portsFor(served, options.logger) })
+  return listenPeer(peerFor(served, options), portsAnd(served, options))
 }
 
 /** A request listener for `node:http` and the frameworks on it. */
 export function nodeHandler(served: Served, options: HttpDoorOptions = {}): NodeHandler {
-  return nodePeer(peerFor(served, options), { ...options, ...portsFor(served, options.logger) })
+  return nodePeer(peerFor(served, options), portsAnd(served, options))
 }
 
 /** A handler of web-standard requests, for every runtime that has them. */
 export function fetchHandler(served: Served, options: HttpDoorOptions = {}): FetchHandler {
-  return fetchPeer(peerFor(served, options), { ...options, ...portsFor(served, options.logger) })
+  return fetchPeer(peerFor(served, options), portsAnd(served, options))
+}
+
+function portsAnd<Options extends HttpDoorOptions>(served: Served, options: Options): Options & ServerPorts {
+  const ports = portsFor(served, options.logger)
+  warnOfMemory(served, ports)
+  return { ...options, ...ports }
 }
 
 export type { FetchHandler, HttpServer, NodeHandler }

@@ -24,6 +24,8 @@ export const silent: Logger = { debug: ignore, info: ignore, warn: ignore, error
 
 /** Text under encryption that only its key's holders can read, and nobody can alter. */
 export interface Seal {
+  /** There until the seal can be used: resolves then, or rejects when its keys cannot be had just now. */
+  readonly loading?: Promise<void> | undefined
   /** Seals `value` for one purpose. @param expiresAt milliseconds since the epoch */
   seal(purpose: SealPurpose, value: JsonObject, expiresAt: number): string
   /** Opens what {@link Seal.seal} made for the same purpose; `undefined` for anything altered or foreign, `'expired'` past its time. */

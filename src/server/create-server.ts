@@ -159,6 +159,12 @@ export function createServerOver(options: ServerOptions, ports: ServerPorts): Se
     return entry !== undefined && exists(entry, revision)
   }
 
+  const answer: Answer = (call, context) => {
+    const known =
+      operations.get(call.method) ?? (owned(call.method, context.revision) ? custom.get(call.method) : undefined)
+    return known ? known(call, context) : Promise.reject(new Refusal('UnknownMethod'))
+  }
+
   const server: Server = {
     ...handle,
     tool: (name, config, handler) => {
@@ -186,9 +192,10 @@ export function createServerOver(options: ServerOptions, ports: ServerPorts): Se
       return server
     },
     handle: (call, context) => {
-      const answer =
-        operations.get(call.method) ?? (owned(call.method, context.revision) ? custom.get(call.method) : undefined)
-      return answer ? answer(call, context) : Promise.reject(new Refusal('UnknownMethod'))
+      const { loading } = ports.seal
+      if (loading === undefined) return answer(call, context)
+      const loaded = loading.catch(() => {})
+      return loaded.then(() => answer(call, context))
     },
     owns: owned,
     describe: (principal) => {
