@@ -54,7 +54,8 @@ export function sqliteLogs({ query, change }: SqliteFile, clock: Clock): SqliteL
     const { maxEntries, maxBytes, maxAgeMs } = bounds
     const byCount = Math.min(sequence - maxEntries, sequence - 1)
     if (byCount > 0) removeThrough(name, byCount)
-    while (maxBytes !== undefined || maxAgeMs !== undefined) {
+    if (maxBytes === undefined && maxAgeMs === undefined) return
+    for (;;) {
       const [first] = oldest(name)
       if (first === undefined || first.sequence >= sequence) return
       if (bytes - first.before <= (maxBytes ?? Infinity) && first.at >= now - (maxAgeMs ?? Infinity)) return
