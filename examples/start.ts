@@ -8,18 +8,22 @@ import type { Loss } from '../src/index.ts'
 import { openDatabase } from './library/database.ts'
 import { createLibrary } from './library/library.ts'
 import { createLibraryServer } from './library/server.ts'
+import { createShelvesApp } from './library/shelves.ts'
 
 const { values } = parseArgs({
   options: {
     port: { type: 'string', default: '3000' },
     stdio: { type: 'boolean', default: false },
+    app: { type: 'boolean', default: false },
     database: { type: 'string', default: fileURLToPath(new URL('../.cache/library.db', import.meta.url)) },
   },
 })
 
 mkdirSync(dirname(values.database), { recursive: true })
 const database = openDatabase(values.database)
-const server = createLibraryServer(createLibrary(database))
+const library = createLibrary(database)
+const server = createLibraryServer(library)
+if (values.app) server.use(createShelvesApp(library))
 
 // What a revision could not say, as lines of JSON on standard error, for whoever asks.
 const reportsLosses = process.env['LIBRARY_REPORTS_LOSSES'] === '1'

@@ -10,6 +10,7 @@ const offered: Readonly<Record<string, readonly string[]>> = {
     'Refusal',
     'ToolError',
     'UrlElicitationRequired',
+    'answerSampling',
     'connectInMemory',
     'createCodecs',
     'createServer',
@@ -19,6 +20,7 @@ const offered: Readonly<Record<string, readonly string[]>> = {
     'isRefusal',
     'isToolError',
     'memoryStore',
+    'method',
     'nodeHandler',
     'prompt',
     'resource',
@@ -28,6 +30,8 @@ const offered: Readonly<Record<string, readonly string[]>> = {
     'template',
     'tool',
   ],
+  './apps': ['appTool', 'apps', 'appsIdentifier', 'canShowViews', 'view', 'viewMimeType'],
+  './decorators': ['prompt', 'resource', 'template', 'tool'],
   './http': ['fetchHandler', 'nodeHandler', 'serveHttp'],
   './memory': ['connectInMemory'],
   './middleware': ['concurrency', 'logCalls', 'rateLimit', 'resultCap', 'timeouts'],
@@ -38,6 +42,7 @@ const offered: Readonly<Record<string, readonly string[]>> = {
   './socket': ['serveSocket'],
   './sqlite': ['sqlite'],
   './stdio': ['serveStdio'],
+  './telemetry': ['telemetry'],
   './testing': ['playTranscript', 'testClient'],
 }
 
