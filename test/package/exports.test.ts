@@ -8,6 +8,7 @@ import { entries } from '../../tools/entries.ts'
 const offered: Readonly<Record<string, readonly string[]>> = {
   '.': [
     'Refusal',
+    'StoreUnavailable',
     'ToolError',
     'UrlElicitationRequired',
     'answerSampling',
@@ -18,6 +19,7 @@ const offered: Readonly<Record<string, readonly string[]>> = {
     'form',
     'inputRequired',
     'isRefusal',
+    'isStoreUnavailable',
     'isToolError',
     'memoryStore',
     'method',
