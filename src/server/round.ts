@@ -160,7 +160,8 @@ export class Round {
   /** The result that asks the client for everything pending, once the steps that still run are done. */
   async suspend(binding: Binding, ports: FlowPorts): Promise<InputRequiredResult> {
     await this.#settled()
-    return this.inputRequired(this.#pending ?? {}, this.#current.own, binding, ports)
+    // The table is closed here: what is asked later, by what nobody waited for, is asked in the next round.
+    return this.inputRequired({ ...this.#pending }, this.#current.own, binding, ports)
   }
 
   /** The result that asks the client `inputRequests`, and keeps what is known so far in its state. */
@@ -185,11 +186,14 @@ export class Round {
     return { ...this.#current, own }
   }
 
+  /** Lets what is under way at once come to where it waits: steps end, and more questions join. */
   async #settled(): Promise<void> {
-    if (this.#steps.size === 0) return
-    const { promise, resolve } = timer(drainMs)
-    await Promise.race([Promise.allSettled(this.#steps.values()), promise])
-    resolve()
+    if (this.#steps.size > 0) {
+      const { promise, resolve } = timer(drainMs)
+      await Promise.race([Promise.allSettled(this.#steps.values()), promise])
+      resolve()
+    }
+    await new Promise<void>((resolve) => setImmediate(resolve))
   }
 }
 
