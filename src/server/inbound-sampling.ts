@@ -8,6 +8,7 @@ import type { Context } from './context.ts'
 export type Sampled = Omit<SampleResult, 'content'> & { readonly content: SamplingContent }
 
 /** Samples the model of the server itself. */
+/** Asks the server's own model. */
 export type SamplingHandler = (params: SampleParams, ctx: Context) => Promise<Sampled> | Sampled
 
 const shape: JsonObject = {

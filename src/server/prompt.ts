@@ -41,6 +41,7 @@ export interface PromptValue {
 }
 
 /** Makes messages of the arguments. */
+/** Makes a prompt of its arguments. */
 export type PromptGetter<A extends PromptArguments> = (
   args: PromptInput<A>,
   ctx: Context,
