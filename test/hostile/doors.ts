@@ -62,16 +62,21 @@ function createInbox(): {
     heard,
     wait: (text, ms) =>
       new Promise((resolve) => {
-        const entry = { id: idOf(text), resolve }
-        waiting.push(entry)
-        setTimeout(() => {
-          if (!waiting.includes(entry)) return
+        const entry = {
+          id: idOf(text),
+          resolve(message: Answer | undefined) {
+            clearTimeout(limit)
+            resolve(message)
+          },
+        }
+        const limit = setTimeout(() => {
           waiting.splice(waiting.indexOf(entry), 1)
           resolve(undefined)
-        }, ms).unref()
+        }, ms)
+        waiting.push(entry)
       }),
     /** Nothing will come for what was waited for last. */
-    drop: () => void waiting.pop(),
+    drop: () => waiting.pop()?.resolve(undefined),
     take(came) {
       for (const message of (Array.isArray(came) ? came : [came]) as Answer[]) {
         heard.push(message)
