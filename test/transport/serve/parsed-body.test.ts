@@ -10,11 +10,13 @@ import { initialize, peerOf, standIn } from './stand-in.ts'
 /** The status of an `initialize` whose body was read before, and left as `leave` says. */
 async function statusAfter(leave: (text: string) => unknown): Promise<number> {
   const handler = nodeHandler(peerOf(standIn()))
-  const server = createServer(async (request: IncomingMessage & { body?: unknown }, response) => {
+  const server = createServer((request: IncomingMessage & { body?: unknown }, response) => {
     let text = ''
-    for await (const chunk of request) text += String(chunk)
-    request.body = leave(text)
-    handler(request, response)
+    request.on('data', (chunk) => (text += String(chunk)))
+    request.on('end', () => {
+      request.body = leave(text)
+      setImmediate(() => handler(request, response))
+    })
   })
   await new Promise<void>((resolve) => server.listen(0, resolve))
   try {
