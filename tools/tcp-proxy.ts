@@ -12,12 +12,15 @@ export interface TcpProxy {
   /** Lets nothing through in either direction, while connections stay, until `thaw`. */
   freeze(): void
   thaw(): void
+  /** Lets nothing through on the connections there are, for good; new ones work. */
+  strand(): void
   close(): Promise<void>
 }
 
 /** Forwards a free port of the loopback interface to `target`. */
 export async function startProxy(target: { readonly host: string; readonly port: number }): Promise<TcpProxy> {
   const sockets = new Set<Socket>()
+  const stranded = new WeakSet<Socket>()
   let frozen = false
   const server = createServer((near) => {
     const far = connect(target.port, target.host)
@@ -60,7 +63,13 @@ export async function startProxy(target: { readonly host: string; readonly port:
     },
     thaw() {
       frozen = false
-      for (const socket of sockets) socket.resume()
+      for (const socket of sockets) if (!stranded.has(socket)) socket.resume()
+    },
+    strand() {
+      for (const socket of sockets) {
+        socket.pause()
+        stranded.add(socket)
+      }
     },
     close: down,
   }

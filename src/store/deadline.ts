@@ -1,9 +1,16 @@
 import { StoreUnavailable } from '../model/store-unavailable.ts'
 
+/** Told instead of an answer that did not come in time. */
+export class Late extends StoreUnavailable {
+  constructor(message: string) {
+    super(message, { attempted: 'unknown' })
+  }
+}
+
 /** `work`, or after `ms` milliseconds a rejection; what `work` comes to then is passed over. */
 export function within<Result>(ms: number, work: Promise<Result>, message: string): Promise<Result> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new StoreUnavailable(message, { attempted: 'unknown' })), ms)
+    const timer = setTimeout(() => reject(new Late(message)), ms)
     work.then(
       (result) => {
         clearTimeout(timer)

@@ -88,7 +88,8 @@ export function postgresBus({ bus, schema, timeoutMs, pool, query }: BusParts): 
         await notify(next)
         for (const { sent } of next) sent()
       } catch (error) {
-        for (const { failed } of next) failed(error)
+        // Those that came meanwhile would only wait as long for the same.
+        for (const { failed } of [...next, ...waiting.splice(0)]) failed(error)
       }
     }
     sending = false

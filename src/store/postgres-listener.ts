@@ -17,8 +17,8 @@ export interface ListenerEvents {
   reconnected(): void
 }
 
-/** Milliseconds between two checks that the connection is still one. */
-const checkEveryMs = 10_000
+/** A connection that only listens is asked for a sign of life once in so many timeouts. */
+const checkEveryTimeouts = 5
 /** Milliseconds between two attempts to connect, at most. */
 const longestDelayMs = 1000
 
@@ -63,7 +63,7 @@ export function createListener(
       throw new StoreUnavailable('The store is closed')
     }
     clearInterval(check)
-    check = setInterval(() => void send(client, 'SELECT 1').catch(lost), checkEveryMs)
+    check = setInterval(() => void send(client, 'SELECT 1').catch(lost), checkEveryTimeouts * timeoutMs)
     check.unref()
     try {
       if (names.size > 0) await send(client, [...names].map((name) => `LISTEN ${name}`).join(';'))

@@ -1,6 +1,6 @@
 import { Refusal } from '../model/refusal.ts'
 import { StoreUnavailable } from '../model/store-unavailable.ts'
-import { createGate, within } from './deadline.ts'
+import { createGate, Late, within } from './deadline.ts'
 import type { RedisConnect, RedisConnection, RedisListeners } from './redis-connection.ts'
 import type { Script } from './redis-scripts.ts'
 
@@ -20,7 +20,7 @@ export interface LinkListeners {
   reconnected(): void
 }
 
-/** A connection, and whether it is up. */
+/** A connection that is made anew when it is lost, or answers no more. */
 interface Line {
   /** Uses the connection once it is up; it has this long to come back, in milliseconds. */
   use<Result>(work: (connection: RedisConnection) => Promise<Result>): Promise<Result>
@@ -29,6 +29,8 @@ interface Line {
 
 /** A connection that was lost is waited for so long, in milliseconds; one that never was, for the timeout. */
 const patienceMs = 250
+/** A connection that only listens is asked for a sign of life once in so many timeouts. */
+const checkEveryTimeouts = 5
 
 /** Opens both connections with the first use. */
 export function createRedisLink(
@@ -39,6 +41,15 @@ export function createRedisLink(
   const ignore = (): void => {}
   const commands = createLine(connect, timeoutMs, { message: ignore, reconnected: ignore })
   const messages = createLine(connect, timeoutMs, listeners)
+  let check: NodeJS.Timeout | undefined
+
+  /** A peer that went without a word is noticed only by who waits for an answer. */
+  function checkMessages(): void {
+    check ??= setInterval(() => {
+      messages.use((connection) => connection.command(['PING'])).catch(ignore)
+    }, checkEveryTimeouts * timeoutMs).unref()
+  }
+
   const command = (args: readonly string[]): Promise<unknown> => commands.use((connection) => connection.command(args))
 
   return {
@@ -52,9 +63,13 @@ export function createRedisLink(
         return command(['EVAL', text, ...rest])
       }
     },
-    subscribe: (channel) => messages.use((connection) => connection.subscribe(channel)),
+    subscribe(channel) {
+      checkMessages()
+      return messages.use((connection) => connection.subscribe(channel))
+    },
     unsubscribe: (channel) => messages.use((connection) => connection.unsubscribe(channel)),
     close() {
+      clearInterval(check)
       commands.close()
       messages.close()
     },
@@ -68,20 +83,29 @@ function createLine(connect: () => Promise<RedisConnect>, timeoutMs: number, lis
   let reason: Error | undefined
   const gate = createGate(() => `Redis is not reachable${reason ? `: ${reason.message}` : ''}`)
 
-  const told: RedisListeners = {
-    ready() {
-      gate.open()
-      if (wasUp) listeners.reconnected()
-      wasUp = true
-    },
-    down(error) {
-      reason = error ?? reason
-      gate.shut()
-    },
-    message: (channel, text) => listeners.message(channel, text),
+  async function open(): Promise<RedisConnection> {
+    // Of a connection that was given up nothing is heard any more.
+    const isCurrent = (): boolean => opened === mine && !closed
+    const told: RedisListeners = {
+      ready() {
+        if (!isCurrent()) return
+        gate.open()
+        if (wasUp) listeners.reconnected()
+        wasUp = true
+      },
+      down(error) {
+        if (!isCurrent()) return
+        reason = error ?? reason
+        gate.shut()
+      },
+      message: (channel, text) => isCurrent() && listeners.message(channel, text),
+    }
+    const mine = opening(told)
+    opened = mine
+    return mine
   }
 
-  async function open(): Promise<RedisConnection> {
+  async function opening(told: RedisListeners): Promise<RedisConnection> {
     try {
       return (await connect())(told)
     } catch (error) {
@@ -90,15 +114,26 @@ function createLine(connect: () => Promise<RedisConnect>, timeoutMs: number, lis
     }
   }
 
+  /** Answers that do not come may never come: the peer may be gone without a word. */
+  function giveUp(connection: RedisConnection, used: Promise<RedisConnection>): void {
+    if (opened !== used || closed) return
+    gate.shut()
+    connection.end()
+    void open().catch(() => {})
+  }
+
   return {
     async use(work) {
       if (closed) throw new StoreUnavailable('The store is closed')
-      opened ??= open()
-      const connection = await opened
+      await (opened ?? open())
       if (!gate.isOpen) await gate.pass(wasUp ? Math.min(patienceMs, timeoutMs) : timeoutMs)
+      // It may have been given up for another one meanwhile.
+      const used = opened ?? open()
+      const connection = await used
       try {
         return await within(timeoutMs, work(connection), `Redis did not answer within ${timeoutMs} ms`)
       } catch (error) {
+        if (error instanceof Late) giveUp(connection, used)
         throw toStoreError(error)
       }
     },

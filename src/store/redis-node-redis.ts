@@ -49,8 +49,12 @@ export function connectNodeRedis(
         await connection.unsubscribe(channel)
       },
       end() {
-        if (connection.destroy !== undefined) connection.destroy()
-        else connection.disconnect?.().catch(() => {})
+        try {
+          if (connection.destroy !== undefined) connection.destroy()
+          else connection.disconnect?.().catch(() => {})
+        } catch {
+          // It says so when it is not connected just then, and ends all the same.
+        }
       },
     }
   }

@@ -105,6 +105,26 @@ export function outageContract(name: string, remote: Remote, missing?: string): 
       await stop()
     })
 
+    test('connections that died without a word are given up', async () => {
+      const channel = newKey()
+      let [heard, missed] = [0, 0]
+      await recovered(store)
+      const stop = await store.subscribe(
+        channel,
+        () => heard++,
+        () => missed++,
+      )
+      await store.publish(channel, 'a')
+      await until(() => heard === 1)
+      proxy.strand()
+      await rejectsInTime(store.get('a'))
+      await recovered(store)
+      await until(() => missed === 1)
+      await store.publish(channel, 'b')
+      await until(() => heard === 2)
+      await stop()
+    })
+
     test('a subscription that was rejected hears nothing afterwards', async () => {
       const channel = newKey()
       await recovered(store)
