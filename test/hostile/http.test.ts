@@ -184,7 +184,7 @@ test('fetch: a slow body is refused', async () => {
     headers: headersFor(message, undefined),
     body,
     duplex: 'half',
-  } as RequestInit)
+  })
   assert.equal((await handler(request)).status, 400)
 })
 

@@ -207,8 +207,8 @@ export async function serveHttp(peer: Peer, options: ServeHttpOptions = {}): Pro
     },
     handler,
   )
-  // Node drops the headers over its own cap without a word, Origin among them: it keeps one more, which is refused.
-  server.maxHeadersCount = caps.maxHeaders + 1
+  // Node drops the headers over a count of its own without a word, Origin among them; so all are read, and counted.
+  server.maxHeadersCount = 0
   server.maxConnections = options.maxConnections ?? 10_000
   server.headersTimeout = caps.headersTimeoutMs
   server.requestTimeout = caps.messageTimeoutMs
