@@ -2,4 +2,4 @@
 export { playTranscript } from './testing/play.ts'
 export type { Crossed, Played } from './testing/play.ts'
 export { testClient } from './testing/client.ts'
-export type { Heard, Response, TestClient, TestClientOptions } from './testing/client.ts'
+export type { AnswerAsk, Heard, Response, TestClient, TestClientOptions } from './testing/client.ts'
