@@ -127,7 +127,7 @@ export class RunContext implements Context {
       (given) => isAction(given) && fits(form, given),
     )
     if (answer.action !== 'accept') return { action: answer.action === 'decline' ? 'decline' : 'cancel' }
-    const read = form.validate(answer.content)
+    const read = form.validate(answer.content ?? {})
     if (!('value' in read)) throw new TypeError('The answer of the client does not fit the form')
     return { action: 'accept', content: read.value }
   }
@@ -213,7 +213,7 @@ function isAction(answer: AskAnswer): boolean {
 }
 
 function fits(form: Form<unknown>, answer: AskAnswer): boolean {
-  return answer.action !== 'accept' || 'value' in form.validate(answer.content)
+  return answer.action !== 'accept' || 'value' in form.validate(answer.content ?? {})
 }
 
 function isSampled(answer: AskAnswer): boolean {

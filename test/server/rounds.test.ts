@@ -236,6 +236,15 @@ for (const [what, answer] of malformed) {
   })
 }
 
+test('a form of which nothing is required may be accepted without content', async () => {
+  const optional = form({ type: 'object', properties: { note: { type: 'string' } } })
+  for (const revision of eras) {
+    const handler: Handler = async (ctx) => JSON.stringify(await ctx.elicit('a', optional, 'A?'))
+    const client = await clientOf(one(handler), { revision, answer: () => ({ action: 'accept' }) })
+    assert.equal(textOf(await client.request('tools/call', { name: 't' })), '{"action":"accept","content":{}}')
+  }
+})
+
 test('content is taken with an accept only', async () => {
   for (const revision of eras) {
     const handler: Handler = async (ctx) => JSON.stringify(await ctx.elicit('a', sure, 'A?'))
