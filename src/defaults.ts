@@ -72,7 +72,11 @@ function makePorts({
   return { store: kept, seal: sealOf(keys, kept, { clock, random, logger }), clock, random, logger }
 }
 
-function sealOf(keys: StateOptions['keys'], store: Store, ports: Pick<ServerPorts, 'clock' | 'random' | 'logger'>): Seal {
+function sealOf(
+  keys: StateOptions['keys'],
+  store: Store,
+  ports: Pick<ServerPorts, 'clock' | 'random' | 'logger'>,
+): Seal {
   if (keys) return createSeal({ keys, ...ports })
   if (store.durable) return createStoredSeal({ store, ...ports })
   return createSeal({ keys: [randomKey(ports.random)], ...ports })

@@ -20,7 +20,10 @@ const everyMs = 1_000
  * The keys that the store has, the newest first. Where it has none, one is made: of all who try at once, one makes it.
  * @throws StoreUnavailable
  */
-export async function loadKeys({ store, random }: Pick<StoredSealOptions, 'store' | 'random'>): Promise<readonly Uint8Array[]> {
+export async function loadKeys({
+  store,
+  random,
+}: Pick<StoredSealOptions, 'store' | 'random'>): Promise<readonly Uint8Array[]> {
   for (;;) {
     const found = await store.get(name)
     if (found !== undefined) return readRing(found.value)

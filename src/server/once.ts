@@ -100,11 +100,7 @@ function answerKnown(known: Known): Answer {
   }
 }
 
-async function recorded(
-  held: Held,
-  run: Run,
-  go: (again: boolean) => Promise<Answer>,
-): Promise<Answer> {
+async function recorded(held: Held, run: Run, go: (again: boolean) => Promise<Answer>): Promise<Answer> {
   try {
     const answer = await go(held.again)
     const outcome = { result: asJson(answer) }

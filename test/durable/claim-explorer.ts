@@ -38,11 +38,21 @@ export interface Explored {
   readonly faults: readonly string[]
 }
 
-const nobody: Holder = { at: 'idle', seen: { fresh: false, claim: null }, token: '', round: 0, wants: undefined, triesLeft: 0 }
+const nobody: Holder = {
+  at: 'idle',
+  seen: { fresh: false, claim: null },
+  token: '',
+  round: 0,
+  wants: undefined,
+  triesLeft: 0,
+}
 const endings = ['complete', 'suspend', 'lose', 'release', 'renew'] as const
 
 /** Walks through every world that can come about. @param rerun whether the tool may run again */
-export function explore(rerun: boolean, limits: { readonly tries: readonly [number, number]; readonly ticks: number }): Explored {
+export function explore(
+  rerun: boolean,
+  limits: { readonly tries: readonly [number, number]; readonly ticks: number },
+): Explored {
   const arrows = new Set<Arrow>()
   const pairs = new Set<string>()
   const faults: string[] = []
@@ -113,7 +123,10 @@ function claimed(world: World, index: 0 | 1, rerun: boolean): Step {
   const runs = verdict.kind === 'run'
   const anew = stateOf(world.claim, world.now) === 'suspended-late'
   const began = runs ? [...(anew ? [] : world.began), round] : world.began
-  const written = { ...write(world, next, index, runs ? { ...holder, at: 'running' } : back), began: [...new Set(began)] }
+  const written = {
+    ...write(world, next, index, runs ? { ...holder, at: 'running' } : back),
+    began: [...new Set(began)],
+  }
   const fault = runs && !rerun ? faultOf(world, index, anew ? [] : world.began, round) : undefined
   return { world: written, arrow: arrowOf(world, event, written), fault: fault ?? changed(world) }
 }
@@ -137,7 +150,9 @@ function settled(world: World, index: 0 | 1): Step {
   const before = holder.seen.claim ?? undefined
   const { next, verdict } = transition(before, event)
   const back: Holder =
-    wants === 'renew' && verdict.kind === 'done' ? { ...holder, at: 'running', wants: undefined } : { ...nobody, triesLeft: holder.triesLeft }
+    wants === 'renew' && verdict.kind === 'done'
+      ? { ...holder, at: 'running', wants: undefined }
+      : { ...nobody, triesLeft: holder.triesLeft }
   if (verdict.kind === 'stale') return { world: withHolder(world, index, back) }
   if (!holder.seen.fresh) return again(world, index)
   const began = wants === 'release' ? [] : world.began

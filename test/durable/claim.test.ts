@@ -30,7 +30,11 @@ const happening = fc.record({
 })
 
 function eventOf({ event, leaseMs }: { event: object & { kind: string }; leaseMs: number }, now: number): ClaimEvent {
-  const timed = { claim: { now, leaseUntil: now + leaseMs }, renew: { leaseUntil: now + leaseMs }, suspend: { goodUntil: now + leaseMs } }
+  const timed = {
+    claim: { now, leaseUntil: now + leaseMs },
+    renew: { leaseUntil: now + leaseMs },
+    suspend: { goodUntil: now + leaseMs },
+  }
   return { ...event, ...(timed as Record<string, object>)[event.kind] } as ClaimEvent // made of the parts that its kind needs
 }
 
@@ -56,14 +60,29 @@ test('a claim does what its history of runs says, whatever happens to it', () =>
 test('what is recorded for good never changes', () => {
   fc.assert(
     fc.property(fc.array(happening, { maxLength: 20 }), (happenings) => {
-      const done: Claim = { state: 'completed', arguments: 'x', round: 0, answers: { 0: 'p' }, since: 1, outcome: { result: 'r' } }
+      const done: Claim = {
+        state: 'completed',
+        arguments: 'x',
+        round: 0,
+        answers: { 0: 'p' },
+        since: 1,
+        outcome: { result: 'r' },
+      }
       for (const each of happenings) assert.equal(transition(done, eventOf(each, 200)).next, done)
     }),
   )
 })
 
 test('an event that changes nothing gives the same object back, so that nothing is written', () => {
-  const running: Claim = { state: 'running', arguments: 'x', round: 0, answers: { 0: '' }, since: 1, token: 't1', leaseUntil: 50 }
+  const running: Claim = {
+    state: 'running',
+    arguments: 'x',
+    round: 0,
+    answers: { 0: '' },
+    since: 1,
+    token: 't1',
+    leaseUntil: 50,
+  }
   const event: ClaimEvent = {
     kind: 'claim',
     attempt: { arguments: 'x', round: 0, answers: '', token: 't2', rerun: true },
@@ -114,11 +133,19 @@ for (const rerun of [false, true]) {
     )
     // Who has lost its run has settled it, and comes back to it with nothing.
     const never = /^\S+ lose unknown > unknown (renew|suspend|complete|lose|release) /
-    assert.deepEqual(possible.filter((pair) => !pairs.has(pair)).sort(), possible.filter((pair) => never.test(pair)).sort())
+    assert.deepEqual(
+      possible.filter((pair) => !pairs.has(pair)).sort(),
+      possible.filter((pair) => never.test(pair)).sort(),
+    )
   })
 }
 
-const claimableOnce = ['absent claim running', 'suspended claim running', 'suspended-late claim running', 'running-late claim unknown']
+const claimableOnce = [
+  'absent claim running',
+  'suspended claim running',
+  'suspended-late claim running',
+  'running-late claim unknown',
+]
 const claimableAgain = [...claimableOnce.slice(0, 3), 'running-late claim running', 'unknown claim running']
 
 /** What a holder can do; to what is unknown only where somebody else can make it so while it lives. */

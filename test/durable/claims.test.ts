@@ -150,12 +150,17 @@ for (const [name, make] of Object.entries(stores)) {
       const { clock, one } = two({ maxClaims: 3 })
       const { claims } = one
       await ours(claims, 'running')
-      await (await ours(claims, 'asked')).settle({ kind: 'suspend', outcome: { result: '' }, goodUntil: clock.now + 500 })
+      await (
+        await ours(claims, 'asked')
+      ).settle({ kind: 'suspend', outcome: { result: '' }, goodUntil: clock.now + 500 })
       await (await ours(claims, 'finished')).settle(result('a'))
       await ours(claims, 'new')
       assert.equal((await theirs(claims, 'asked')).kind, 'replay')
       await ours(claims, 'newer')
-      await assert.rejects(claims.claim({ id: 'newest', attempt }), (error) => isRefusal(error) && error.kind === 'StoreFull')
+      await assert.rejects(
+        claims.claim({ id: 'newest', attempt }),
+        (error) => isRefusal(error) && error.kind === 'StoreFull',
+      )
       assert.equal((await theirs(claims, 'running')).kind, 'busy')
     })
   })

@@ -39,7 +39,10 @@ test('until the keys are there it refuses, and they are fetched once the store i
   flaky.away = 'before'
   await assert.rejects(seal.loading ?? Promise.resolve())
   assert.equal(seal.loading, undefined, 'not tried again at once')
-  assert.throws(() => seal.open('state', 'x'), (error) => isRefusal(error) && error.kind === 'Overloaded')
+  assert.throws(
+    () => seal.open('state', 'x'),
+    (error) => isRefusal(error) && error.kind === 'Overloaded',
+  )
   flaky.away = undefined
   await delay(1_050)
   await seal.loading
@@ -58,7 +61,13 @@ function shop(path: string, long = '') {
     const answer = await ctx.elicit('sure', sure, 'Sure?')
     return answer.action
   })
-  const server = createServer({ name: 'shop', version: '1', store, logger, tools: [ask, tool('ping', {}, () => 'pong')] })
+  const server = createServer({
+    name: 'shop',
+    version: '1',
+    store,
+    logger,
+    tools: [ask, tool('ping', {}, () => 'pong')],
+  })
   return { server, store, at }
 }
 

@@ -53,12 +53,19 @@ function shop(options: Options = {}) {
   return { server, state, running }
 }
 
-const ways: Record<string, (server: Server, revision: string) => Promise<Speaker>> = { memory: overMemory, http: overHttp }
+const ways: Record<string, (server: Server, revision: string) => Promise<Speaker>> = {
+  memory: overMemory,
+  http: overHttp,
+}
 
 for (const [way, open] of Object.entries(ways)) {
   for (const revision of revisions) {
-    const on = (title: string, run: (speaker: Speaker, shopOf: ReturnType<typeof shop>) => Promise<void>, options?: Options) =>
-      test(`${way} ${revision}: ${title}`, async () => {
+    const on = (
+      title: string,
+      run: (speaker: Speaker, shopOf: ReturnType<typeof shop>) => Promise<void>,
+      options?: Options,
+    ): void =>
+      void test(`${way} ${revision}: ${title}`, async () => {
         const opened = shop(options)
         const speaker = await open(opened.server, revision)
         await run(speaker, opened).finally(() => speaker.close())

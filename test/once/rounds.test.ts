@@ -26,7 +26,13 @@ interface World {
 }
 
 function world(store?: Store): World {
-  const made: World = { store: store ?? memoryStore({ clock: () => made.now }), effects: [], keys: [], diesAfter: undefined, now: 1_000_000 }
+  const made: World = {
+    store: store ?? memoryStore({ clock: () => made.now }),
+    effects: [],
+    keys: [],
+    diesAfter: undefined,
+    now: 1_000_000,
+  }
   return made
 }
 
@@ -74,7 +80,10 @@ function stateOf({ result }: Said): string {
   return String(result?.['requestState'])
 }
 
-const answering = (state: string, answer: JsonObject = yes): JsonObject => ({ requestState: state, inputResponses: { sure: answer } })
+const answering = (state: string, answer: JsonObject = yes): JsonObject => ({
+  requestState: state,
+  inputResponses: { sure: answer },
+})
 
 test('a second round that was lost is told again, by its state alone', async () => {
   const of = world()
@@ -170,7 +179,9 @@ test('a step whose record cannot be read does not run', { timeout: 20_000 }, asy
   const claims = flaky.store.get
   // The claim is read once, the steps are not.
   let reads = 0
-  Object.assign(flaky.store, { get: (name: string) => (reads++ === 0 ? claims(name) : ((flaky.away = 'before'), claims(name))) })
+  Object.assign(flaky.store, {
+    get: (name: string) => (reads++ === 0 ? claims(name) : ((flaky.away = 'before'), claims(name))),
+  })
   const other = await replica(of, { logger })
   const called = other.call('safe', { key: 'k' })
   assert.match(toldBy(await called), /^refused -32603/)

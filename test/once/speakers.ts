@@ -39,8 +39,14 @@ let ids = 1_000
 function callOf(revision: string, name: string, args: JsonObject, { id, key, params }: Saying): JsonObject {
   const meta = key === undefined ? {} : { 'dev.dragoman/idempotencyKey': key }
   const envelope = codecs.get(revision)?.envelope
-  const all = envelope?.write(meta, { version: revision, capabilities, client: clientInfo, logLevel: undefined }) ?? meta
-  return { jsonrpc: '2.0', id: id ?? ++ids, method: 'tools/call', params: { name, arguments: args, ...params, _meta: all } }
+  const all =
+    envelope?.write(meta, { version: revision, capabilities, client: clientInfo, logLevel: undefined }) ?? meta
+  return {
+    jsonrpc: '2.0',
+    id: id ?? ++ids,
+    method: 'tools/call',
+    params: { name, arguments: args, ...params, _meta: all },
+  }
 }
 
 const handshake = (revision: string, id: string | number): JsonObject => ({
@@ -95,7 +101,12 @@ export async function overHttp(
     ...(modern && { 'mcp-protocol-version': revision }),
   }
   const send = (body: unknown, headers: Record<string, string> = {}, signal?: AbortSignal): Promise<Response> =>
-    fetch(url, { method: 'POST', headers: { ...common, ...headers }, body: JSON.stringify(body), ...(signal && { signal }) })
+    fetch(url, {
+      method: 'POST',
+      headers: { ...common, ...headers },
+      body: JSON.stringify(body),
+      ...(signal && { signal }),
+    })
   if (!modern) {
     const response = await send(handshake(revision, options.initializeId ?? 'initialize'))
     await response.text()

@@ -177,9 +177,7 @@ test('a question asked under a key that was answered gets a key of its own', asy
   const first = await until(client, taskId, ({ status }) => status === 'input_required')
   assert.deepEqual(Object.keys(first['inputRequests'] as object), ['q'])
   ok(await client.request('tasks/update', { taskId, inputResponses: { q: yes } }))
-  const second = await until(client, taskId, ({ inputRequests }) =>
-    Object.hasOwn(inputRequests ?? {}, 'q~2'),
-  )
+  const second = await until(client, taskId, ({ inputRequests }) => Object.hasOwn(inputRequests ?? {}, 'q~2'))
   assert.equal((second['inputRequests'] as { 'q~2': { params: { message: string } } })['q~2'].params.message, 'Second?')
   ok(await client.request('tasks/update', { taskId, inputResponses: { 'q~2': yes } }))
   const { result } = await until(client, taskId, ({ status }) => status === 'completed')
