@@ -7,7 +7,9 @@ export interface EventLogOptions {
   readonly clock: Clock
   /** The log keeps this many events. */
   readonly maxEvents: number
-  /** Milliseconds after its last event at which the whole log goes. */
+  /** The log keeps this many bytes of them. Default 4 MiB. */
+  readonly maxBytes?: number
+  /** Milliseconds that an event is kept; the whole log goes as long after its last one. */
   readonly keepMs: number
   /** Hears of an event that the store did not take; whoever resumes later is told of the gap. */
   readonly onLost: (error: unknown) => void
@@ -42,11 +44,16 @@ export interface EventLog {
 
 /** Opens a log for writing. No other writer may use `name`. */
 export function createEventLog(name: string, options: EventLogOptions): EventLog {
-  const { store, clock, maxEvents, keepMs, onLost } = options
+  const { store, clock, maxEvents, maxBytes = 4 * 1024 * 1024, keepMs, onLost } = options
   let sequence = 0
   let stored: Promise<void> = Promise.resolve()
   const put = async (value: string): Promise<void> => {
-    await store.append(name, value, { maxEntries: maxEvents, expiresAt: clock() + keepMs })
+    await store.append(name, value, {
+      maxEntries: maxEvents,
+      maxBytes,
+      maxAgeMs: keepMs,
+      expiresAt: clock() + keepMs,
+    })
   }
   return {
     get sequence() {

@@ -1,22 +1,9 @@
-import { isObject, own } from '../model/json.ts'
-import type { Json, JsonObject } from '../model/json.ts'
-import type { Implementation } from '../model/nouns.ts'
+import { isObject, type JsonObject } from '../model/json.ts'
 import type { Clock, Random, Seal } from '../model/ports.ts'
-
-/** What a session id says of the handshake behind it; enough to take the session up again in another process. */
-export interface SessionTicket {
-  /** Unguessable and the session's own; what belongs to the session is stored under it. */
-  readonly key: string
-  readonly revision: string
-  readonly capabilities: JsonObject
-  readonly client: Implementation
-  /** The principal's id. */
-  readonly principal: string | undefined
-  /** The id of the `initialize` request. */
-  readonly initializeId: string | number
-  /** Milliseconds since the epoch. */
-  readonly issuedAt: number
-}
+import { Refusal } from '../model/refusal.ts'
+import type { Store } from '../model/store.ts'
+import { digest } from './digest.ts'
+import { sealedId, toJson, toTicket, type SessionTicket } from './session-ticket.ts'
 
 /** What is told when a session is opened; the rest of its ticket is the book's own. */
 export type SessionOpening = Omit<SessionTicket, 'key' | 'issuedAt'>
@@ -31,55 +18,92 @@ export interface SessionEntry<Live> {
 /** The sessions of one endpoint. `Live` is whatever the process keeps of a session besides its ticket. */
 export interface SessionBook<Live> {
   /** Opens a session. @returns its id: visible ASCII, at most 1 KiB (specification, "Session Management") */
-  open(opening: SessionOpening, toLive: (ticket: SessionTicket) => Live): string
-  /** `undefined` for an id that is unknown, altered, too old, ended, or another principal's: nobody can tell which. */
+  open(opening: SessionOpening, toLive: (ticket: SessionTicket) => Live): Promise<string>
+  /**
+   * `undefined` for an id that is unknown, altered, too old, ended, or another principal's: nobody can tell which.
+   * Rejects while the store is away that would know.
+   */
   find(id: string, principal: string | undefined): Promise<SessionEntry<Live> | undefined>
-  /** Ends a session for good. @returns what was kept of it */
-  end(id: string): Promise<Live | undefined>
+  /** Keeps what requests change of a session, for every process. @param change makes the next out of what is kept */
+  change(ticket: SessionTicket, change: (kept: JsonObject) => JsonObject): Promise<void>
+  /** Ends a session for good, in every process that looks it up. */
+  end(entry: SessionEntry<Live>): Promise<void>
+  /** Takes in that another process ended a session. @returns what was kept of it here */
+  ended(key: string, until: number): Live | undefined
+  /** What this process keeps of the session with this key. */
+  get(key: string): SessionEntry<Live> | undefined
+  /** Reads again what was changed of a session, or of all of them: other processes changed it, or may have. */
+  refresh(key?: string): Promise<void>
   /** Every session that this process keeps something of. */
   live(): Iterable<Live>
 }
 
 /** What a session book is made of. */
 export interface SessionBookOptions<Live> {
-  /** Seals the ids. Without it they are random, and a session lives no longer than what the process keeps of it. */
+  /**
+   * Seals the ids, so that a session needs nothing but its id. Without it ids are random: a session is kept in the store,
+   * and where there is none, it lives no longer than what the process keeps of it.
+   */
   readonly seal: Seal | undefined
+  /** Keeps what requests change, and which sessions were ended. Without it, the process does. */
+  readonly store: Store | undefined
   readonly clock: Clock
   readonly random: Random
   /** Makes anew what a process keeps of a session; `undefined` when its revision is no longer served. */
-  revive(ticket: SessionTicket): Live | undefined
+  revive(ticket: SessionTicket, changes: JsonObject): Live | undefined
+  /** Brings what a process keeps up to what was changed elsewhere. */
+  update(live: Live, changes: JsonObject): void
+  /** Lets go of what a process keeps of a session that has ended. */
+  drop(live: Live): void
   /** Whether the session must be kept although it is idle. */
   busy(live: Live): boolean
   /** Milliseconds after which a session ends whatever happens; 24 hours by default. */
   readonly ageMs?: number
   /** Milliseconds without a request after which what is kept is let go; 30 minutes by default. */
   readonly idleMs?: number
-  /** Sessions that the process keeps something of, at most; 10,000 by default. */
+  /** Idle sessions that the process keeps something of, at most; 10,000 by default, 200 where all of it can be had again. */
   readonly maxLive?: number
 }
 
-const maxIdLength = 1024
-/** Stands for a client whose name is too long for an id. */
-const nobody: Implementation = { name: 'unknown', version: '0' }
 const maxTombstones = 100_000
+/** Sessions that are changed or ended, of which the store knows at most. */
+const maxStored = 100_000
+/** Bytes of a random id, and the characters that they make; sealed ids are longer. */
+const randomBytes = 18
+const randomLength = 24
 
 interface Kept<Live> extends SessionEntry<Live> {
+  readonly id: string
   usedAt: number
 }
 
-/** Keeps the sessions of one endpoint in this process, with ids that any process holding the keys can take up. */
+/** What the store has of a session: its ticket where its id does not say it, and what was changed, or that it has ended. */
+interface Stored {
+  readonly ticket?: JsonObject
+  readonly changes?: JsonObject
+  readonly ended?: true
+}
+
+/** Keeps the sessions of one endpoint, so that any process with the same seal or store can take them up. */
 export function createSessionBook<Live>(options: SessionBookOptions<Live>): SessionBook<Live> {
-  const { seal, clock, random, revive, busy } = options
-  const { ageMs = 24 * 3_600_000, idleMs = 30 * 60_000, maxLive = 10_000 } = options
+  const { seal, store, clock, random, revive, busy } = options
+  const { ageMs = 24 * 3_600_000, idleMs = 30 * 60_000, maxLive = store === undefined ? 10_000 : 200 } = options
   // Both in the order of use, the one to go first at the front.
   const kept = new Map<string, Kept<Live>>()
   const ended = new Map<string, number>()
+  const byKey = new Map<string, Kept<Live>>()
 
   function keep(id: string, ticket: SessionTicket, live: Live): Kept<Live> {
-    const entry: Kept<Live> = { ticket, live, usedAt: clock() }
+    const entry: Kept<Live> = { id, ticket, live, usedAt: clock() }
     kept.set(id, entry)
+    byKey.set(ticket.key, entry)
     letGo()
     return entry
+  }
+
+  function forget({ id, ticket }: Kept<Live>): void {
+    kept.delete(id)
+    byKey.delete(ticket.key)
   }
 
   function letGo(): void {
@@ -89,47 +113,111 @@ export function createSessionBook<Live>(options: SessionBookOptions<Live>): Sess
     for (const [id, entry] of kept) {
       if (left === 0 || (entry.usedAt > idleSince && kept.size <= maxLive)) return
       left -= 1
-      kept.delete(id)
-      if (busy(entry.live)) kept.set(id, Object.assign(entry, { usedAt: clock() }))
+      if (!busy(entry.live)) forget(entry)
+      else {
+        kept.delete(id)
+        kept.set(id, Object.assign(entry, { usedAt: clock() }))
+      }
     }
   }
 
-  function use(id: string, entry: Kept<Live>): void {
+  function use(entry: Kept<Live>): Kept<Live> {
     entry.usedAt = clock()
-    kept.delete(id)
-    kept.set(id, entry)
+    kept.delete(entry.id)
+    kept.set(entry.id, entry)
+    return entry
   }
 
-  function read(id: string): SessionTicket | undefined {
-    const opened = seal?.open('session', id)
-    return typeof opened === 'object' ? toTicket(opened) : undefined
+  async function stored(key: string): Promise<Stored> {
+    const found = await store?.get(nameOf(key))
+    return found === undefined ? {} : (JSON.parse(found.value) as Stored)
   }
+
+  /** Writes what the store is to have of a session, out of what it has. */
+  async function rewrite(ticket: SessionTicket, next: (before: Stored) => Stored): Promise<void> {
+    if (store === undefined) return
+    const name = nameOf(ticket.key)
+    for (;;) {
+      const found = await store.get(name)
+      const value = JSON.stringify(next(found === undefined ? {} : (JSON.parse(found.value) as Stored)))
+      const expiresAt = ticket.issuedAt + ageMs
+      const put = { ifVersion: found?.version ?? 0, expiresAt, maxInGroup: maxStored, evict: 'first' } as const
+      if ((await store.put(name, value, put)) !== undefined) return
+    }
+  }
+
+  /** The ticket that an id is, or stands for, and what else is known of the session. */
+  async function look(id: string): Promise<{ readonly ticket: SessionTicket; readonly known: Stored } | undefined> {
+    if (seal === undefined || id.length === randomLength) {
+      const known = await stored(digest(id))
+      const ticket = known.ticket && toTicket(known.ticket)
+      return ticket && { ticket, known }
+    }
+    const opened = seal.open('session', id)
+    const ticket = isObject(opened) ? toTicket(opened) : undefined
+    if (ticket === undefined || ticket.issuedAt + ageMs <= clock() || ended.has(ticket.key)) return undefined
+    return { ticket, known: await stored(ticket.key) }
+  }
+
+  function bury(key: string, until: number): void {
+    ended.set(key, until)
+    for (const [old, expiresAt] of ended) {
+      if (expiresAt > clock() && ended.size <= maxTombstones) return
+      ended.delete(old)
+    }
+  }
+
+  function takeEnd(key: string, until: number): Live | undefined {
+    const entry = byKey.get(key)
+    if (entry !== undefined) {
+      forget(entry)
+      options.drop(entry.live)
+    }
+    bury(key, until)
+    return entry?.live
+  }
+
+  async function reread(entry: Kept<Live>): Promise<void> {
+    if (!busy(entry.live)) return forget(entry)
+    const known = await stored(entry.ticket.key)
+    if (known.ended) takeEnd(entry.ticket.key, entry.ticket.issuedAt + ageMs)
+    else options.update(entry.live, known.changes ?? {})
+  }
+
+  const isOver = ({ key, issuedAt }: SessionTicket): boolean => issuedAt + ageMs <= clock() || ended.has(key)
 
   return {
-    open(opening, toLive) {
-      const ticket: SessionTicket = { ...opening, key: randomText(random), issuedAt: clock() }
-      const id = sealedId(seal, ticket, ageMs) ?? randomText(random)
-      keep(id, ticket, toLive(ticket))
-      return id
+    async open(opening, toLive) {
+      if (seal?.loading) await loaded(seal.loading)
+      const text = randomText(random)
+      const ticket: SessionTicket = { ...opening, key: digest(text), issuedAt: clock() }
+      const sealed = seal && sealedId(seal, ticket, ageMs)
+      if (sealed === undefined) await rewrite(ticket, () => ({ ticket: toJson(ticket) }))
+      keep(sealed ?? text, ticket, toLive(ticket))
+      return sealed ?? text
     },
     async find(id, principal) {
       const here = kept.get(id)
-      const ticket = here?.ticket ?? read(id)
-      if (ticket === undefined || ticket.principal !== principal) return undefined
-      if (ticket.issuedAt + ageMs <= clock() || ended.has(ticket.key)) return undefined
-      if (here !== undefined) {
-        use(id, here)
-        return here
-      }
-      const live = revive(ticket)
-      return live === undefined ? undefined : keep(id, ticket, live)
+      if (here !== undefined) return here.ticket.principal !== principal || isOver(here.ticket) ? undefined : use(here)
+      if (seal?.loading) await loaded(seal.loading)
+      const found = await look(id)
+      if (found === undefined || found.known.ended || found.ticket.principal !== principal || isOver(found.ticket)) return undefined
+      // Another request of the session may have come first.
+      const meanwhile = kept.get(id)
+      if (meanwhile !== undefined) return use(meanwhile)
+      const live = revive(found.ticket, found.known.changes ?? {})
+      return live === undefined ? undefined : keep(id, found.ticket, live)
     },
-    async end(id) {
-      const here = kept.get(id)
-      const ticket = here?.ticket ?? read(id)
-      kept.delete(id)
-      if (ticket !== undefined) bury(ended, ticket.key, ticket.issuedAt + ageMs, clock())
-      return here?.live
+    change: (ticket, change) => rewrite(ticket, (before) => ({ ...before, changes: change(before.changes ?? {}) })),
+    async end({ ticket }) {
+      await rewrite(ticket, () => ({ ended: true }))
+      takeEnd(ticket.key, ticket.issuedAt + ageMs)
+    },
+    ended: takeEnd,
+    get: (key) => byKey.get(key),
+    async refresh(key) {
+      const entries = key === undefined ? [...kept.values()] : [byKey.get(key)]
+      for (const entry of entries) if (entry !== undefined) await reread(entry)
     },
     *live() {
       for (const entry of kept.values()) yield entry.live
@@ -137,64 +225,16 @@ export function createSessionBook<Live>(options: SessionBookOptions<Live>): Sess
   }
 }
 
-function bury(ended: Map<string, number>, key: string, until: number, now: number): void {
-  ended.set(key, until)
-  for (const [old, expiresAt] of ended) {
-    if (expiresAt > now && ended.size <= maxTombstones) return
-    ended.delete(old)
-  }
+function nameOf(key: string): string {
+  return `session/${key}`
 }
 
-/** The sealed id of a session, leaving out what makes it too long; `undefined` when even that does not help. */
-function sealedId(seal: Seal | undefined, ticket: SessionTicket, ageMs: number): string | undefined {
-  for (const content of [ticket, { ...ticket, client: nobody }]) {
-    const id = seal?.seal('session', toJson(content), ticket.issuedAt + ageMs)
-    if (id !== undefined && id.length <= maxIdLength) return id
-  }
-  return undefined
-}
-
-function toJson(ticket: SessionTicket): JsonObject {
-  const { key, revision, capabilities, client, principal, initializeId, issuedAt } = ticket
-  return {
-    k: key,
-    r: revision,
-    c: outline(capabilities, 4),
-    n: [client.name, client.version],
-    p: principal,
-    i: initializeId,
-    t: issuedAt,
-  }
-}
-
-function toTicket(json: JsonObject): SessionTicket | undefined {
-  const { k: key, r: revision, c: capabilities, n: client, p: principal, i: initializeId, t: issuedAt } = json
-  if (typeof key !== 'string' || typeof revision !== 'string' || typeof issuedAt !== 'number') return undefined
-  if (typeof initializeId !== 'string' && typeof initializeId !== 'number') return undefined
-  const [name, version] = Array.isArray(client) ? client : []
-  return {
-    key,
-    revision,
-    capabilities: isObject(capabilities) ? capabilities : {},
-    client: typeof name === 'string' && typeof version === 'string' ? { name, version } : nobody,
-    principal: typeof principal === 'string' ? principal : undefined,
-    initializeId,
-    issuedAt,
-  }
-}
-
-/** Capabilities with what negotiation looks at: names, and switches down to `depth`. */
-function outline(object: JsonObject, depth: number): JsonObject {
-  const kept: [string, Json][] = []
-  for (const name of Object.keys(object)) {
-    const value = own(object, name)
-    if (name === 'experimental') continue
-    if (isObject(value)) kept.push([name, depth > 1 ? outline(value, depth - 1) : {}])
-    else if (typeof value === 'boolean') kept.push([name, value])
-  }
-  return Object.fromEntries(kept)
+async function loaded(loading: Promise<void>): Promise<void> {
+  await loading.catch((cause: unknown) => {
+    throw new Refusal('Overloaded', { retryAfter: 1, cause })
+  })
 }
 
 function randomText(random: Random): string {
-  return Buffer.from(random(18)).toString('base64url')
+  return Buffer.from(random(randomBytes)).toString('base64url')
 }

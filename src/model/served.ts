@@ -13,9 +13,9 @@ export interface Features {
 export interface SessionState {
   /** The session's own name, which nobody can guess. */
   readonly key: string
-  setLogLevel(level: LogLevel): void
-  subscribe(uri: string): void
-  unsubscribe(uri: string): void
+  setLogLevel(level: LogLevel): void | Promise<void>
+  subscribe(uri: string): void | Promise<void>
+  unsubscribe(uri: string): void | Promise<void>
 }
 
 /** What surrounds one call: who makes it, what was agreed, and the ways back to the caller. */

@@ -182,9 +182,18 @@ export class Answering implements CallContext, Exchange {
     return (
       session && {
         key: session.key,
-        setLogLevel: (level) => void (session.logLevel = level),
-        subscribe: (uri) => void session.subscriptions.add(uri),
-        unsubscribe: (uri) => void session.subscriptions.delete(uri),
+        setLogLevel: (logLevel) => {
+          session.logLevel = logLevel
+          return session.keep?.({ logLevel })
+        },
+        subscribe: (uri) => {
+          session.subscriptions.add(uri)
+          return session.keep?.({ subscribe: uri })
+        },
+        unsubscribe: (uri) => {
+          session.subscriptions.delete(uri)
+          return session.keep?.({ unsubscribe: uri })
+        },
       }
     )
   }

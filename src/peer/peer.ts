@@ -95,7 +95,15 @@ export interface Session {
   readonly subscriptions: Set<string>
   logLevel: LogLevel | undefined
   initialized: boolean
+  /** Keeps a change where other processes find it; absent where the session lives in one. */
+  keep?: ((change: SessionChange) => Promise<void>) | undefined
 }
+
+/** What a request changes of its session. */
+export type SessionChange =
+  | { readonly logLevel: LogLevel }
+  | { readonly subscribe: string }
+  | { readonly unsubscribe: string }
 
 /** A live ask that waits for its answer. */
 export interface PendingAsk {

@@ -95,13 +95,13 @@ function hintsOf(hints: CacheHints | undefined): CacheHints {
 /** `resources/subscribe`: only to what the caller could read. */
 export const subscribeResource: Method<'resources/subscribe'> = async (params, context, core) => {
   if (!find(params.uri, context.principal, core)) throw new Refusal('UnknownResource', { data: { uri: params.uri } })
-  context.session?.subscribe(params.uri)
+  await context.session?.subscribe(params.uri)
   return {}
 }
 
 /** `resources/unsubscribe`: also from what was never subscribed to. */
 export const unsubscribeResource: Method<'resources/unsubscribe'> = async (params, context) => {
-  context.session?.unsubscribe(params.uri)
+  await context.session?.unsubscribe(params.uri)
   return {}
 }
 

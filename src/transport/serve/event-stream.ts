@@ -1,5 +1,6 @@
 import { createEventLog, readEvents } from '../../durable/event-log.ts'
 import type { EventLogOptions, EventPage, LoggedEvent } from '../../durable/event-log.ts'
+import type { Store } from '../../model/store.ts'
 import { sseComment, sseEvent } from '../../wire/sse.ts'
 import type { HttpReply } from './http-types.ts'
 
@@ -13,6 +14,8 @@ export interface EventStreamOptions extends EventLogOptions {
   gapText(): string
   /** Called once the stream has ended and all of it is stored. */
   onStored(): void
+  /** Called when there is more to read, once another process follows the stream; and when that asks. */
+  onGrown(): void
 }
 
 /**
@@ -29,6 +32,8 @@ export interface EventStream {
   retry(retryMs: number): void
   /** Makes `reply` the reader in place of the one before; it gets what came after `sequence` first. */
   resume(reply: HttpReply, sequence: number): Promise<void>
+  /** From now on another process is told when there is more to read. */
+  follow(): void
   /** Lets the reader know that somebody is still there. */
   keepAlive(): void
   /** Ends the stream and whatever reads it. */
@@ -40,7 +45,11 @@ export function createEventStream(owner: string, id: string, options: EventStrea
   const log = createEventLog(logName(owner, id), options)
   let reader: HttpReply | undefined
   let ended = false
+  let followed = false
 
+  const grown = (): void => {
+    if (followed) void log.stored().then(options.onGrown)
+  }
   const endReader = (): void => {
     reader?.end()
     reader = undefined
@@ -57,6 +66,7 @@ export function createEventStream(owner: string, id: string, options: EventStrea
     push(text, final) {
       const sequence = log.append(text, final)
       if (reader?.closed === false) reader.write(eventOf({ sequence, text }))
+      grown()
     },
     retry(retryMs) {
       if (reader?.closed === false) reader.write(sseEvent('', { id: `${id}.${log.sequence}`, retry: retryMs }))
@@ -73,6 +83,10 @@ export function createEventStream(owner: string, id: string, options: EventStrea
       endReader()
       reader = reply
     },
+    follow() {
+      followed = true
+      grown()
+    },
     keepAlive() {
       if (reader?.closed === false) reader.write(sseComment('keep-alive'))
     },
@@ -84,20 +98,14 @@ export function createEventStream(owner: string, id: string, options: EventStrea
   }
 }
 
-/** What is left of a stream that no process has open. @returns whether there was anything of it */
-export async function replay(
-  owner: string,
-  id: string,
-  sequence: number,
-  options: Pick<EventStreamOptions, 'store' | 'gapText'>,
-  start: () => HttpReply,
-): Promise<boolean> {
-  const page = await readEvents(logName(owner, id), options.store, sequence)
-  if (page === undefined) return false
-  const reply = start()
-  writePage(reply, page, (event) => sseEvent(event.text, { id: `${id}.${event.sequence}` }), options.gapText)
-  reply.end()
-  return true
+/** The events of a stream, whichever process writes it. `undefined`: nothing is kept of it. */
+export function readStream(owner: string, id: string, after: number, store: Store): Promise<EventPage | undefined> {
+  return readEvents(logName(owner, id), store, after)
+}
+
+/** Writes events that were kept, and first the error that tells of those that were not. */
+export function writeStream(reply: HttpReply, id: string, page: EventPage, gapText: () => string): void {
+  writePage(reply, page, (event) => sseEvent(event.text, { id: `${id}.${event.sequence}` }), gapText)
 }
 
 /** The stream and the number that an event id names. */

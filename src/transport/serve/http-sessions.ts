@@ -1,11 +1,16 @@
+import { createSessionBus, type SessionNews } from '../../durable/session-bus.ts'
+import type { SessionTicket } from '../../durable/session-ticket.ts'
 import { createSessionBook } from '../../durable/sessions.ts'
-import type { SessionTicket } from '../../durable/sessions.ts'
+import { own, type JsonObject } from '../../model/json.ts'
+import type { LogLevel } from '../../model/nouns.ts'
 import { silent } from '../../model/ports.ts'
 import type { Random } from '../../model/ports.ts'
-import { Refusal } from '../../model/refusal.ts'
+import { isRefusal, Refusal } from '../../model/refusal.ts'
 import type { RefusalKind } from '../../model/refusal.ts'
-import type { Peer, ReadHeader, Session } from '../../peer/peer.ts'
+import { isStoreUnavailable } from '../../model/store-unavailable.ts'
+import type { Peer, ReadHeader, Session, SessionChange } from '../../peer/peer.ts'
 import { defaultCaps } from '../../wire/caps.ts'
+import { isRequestId, readMessage } from '../../wire/envelope.ts'
 import type { Message, RequestId, RequestMessage } from '../../wire/envelope.ts'
 import type { Accepted } from '../../wire/media.ts'
 import { answerHeaders, Answering } from './answering.ts'
@@ -39,28 +44,73 @@ export function createHttpSessions(
   options: HttpOptions & { readonly random: Random },
   open: OpenExchanges,
 ): HttpSessions {
-  const { logger = silent, seal, random } = options
+  const { logger = silent, seal, store, random } = options
   const clock = options.clock ?? Date.now
   const { maxBatch, maxInFlight } = { ...defaultCaps, ...options.caps }
 
-  const toLive = (session: Session, ticket: SessionTicket): Live => ({
-    session,
-    streams: createSessionStreams(peer, session, ticket.key, { ...options, clock, random, logger }, open),
-  })
+  const bus =
+    store &&
+    createSessionBus({
+      store,
+      random,
+      logger,
+      onNews: (news) => void heard(news).catch((error: unknown) => logger.warn('news of a session was lost', { error })),
+      onMissed: () => void missed().catch((error: unknown) => logger.warn('news of sessions were lost', { error })),
+    })
+  const tell = async (news: SessionNews): Promise<void> => bus?.tell(news)
+
+  function toLive(session: Session, ticket: SessionTicket): Live {
+    session.keep = (change) => keep(ticket, session, change)
+    const streams = createSessionStreams(peer, session, ticket.key, { ...options, clock, random, logger, tell }, open)
+    return { session, streams }
+  }
+
+  async function keep(ticket: SessionTicket, session: Session, change: SessionChange): Promise<void> {
+    await book.change(ticket, (kept) => changed(kept, change))
+    await tell({ kind: 'changed', key: session.key })
+  }
+
   const book = createSessionBook<Live>({
-    seal,
+    seal: options.sessions === 'stored' ? undefined : seal,
+    store,
     clock,
     random,
     ...(options.sessionIdleMs !== undefined && { idleMs: options.sessionIdleMs }),
     ...(options.maxSessions !== undefined && { maxLive: options.maxSessions }),
-    revive(ticket) {
+    revive(ticket, changes) {
       if (peer.codecs.get(ticket.revision) === undefined) return undefined
       const session = peer.resume(ticket, undefined, 'http')
       session.initialized = true
+      takeIn(session, changes)
       return toLive(session, ticket)
     },
-    busy: ({ session, streams }) => session.inFlight.size > 0 || streams.listening,
+    update: ({ session }, changes) => takeIn(session, changes),
+    drop({ session, streams }) {
+      streams.close()
+      for (const exchange of session.inFlight.values()) exchange.cancel('the session was ended')
+    },
+    busy: ({ session, streams }) => session.inFlight.size > 0 || streams.busy,
   })
+
+  /** Takes in what another process tells of a session that may be here too. */
+  async function heard(news: SessionNews): Promise<void> {
+    const live = book.get(news.key)?.live
+    if (news.kind === 'ended') return void book.ended(news.key, news.until)
+    if (live === undefined) return
+    if (news.kind === 'changed') await book.refresh(news.key)
+    else if (news.kind === 'cancel') live.session.inFlight.get(news.id)?.cancel(news.reason)
+    else if (news.kind === 'answer') {
+      const message = readMessage(news.response)
+      if (message.kind === 'response') peer.responded(message, live.session)
+    } else live.streams.heard(news)
+  }
+
+  /** The store was away: whatever others told meanwhile is looked up, or taken for granted. */
+  async function missed(): Promise<void> {
+    await book.refresh()
+    for (const { streams } of book.live()) streams.catchUp()
+  }
+
   const stopAnnouncing = peer.served.onChange((change) => {
     let told = 0
     for (const { session, streams } of book.live()) {
@@ -70,6 +120,34 @@ export function createHttpSessions(
     }
     return told
   })
+
+  /** Takes in what is no request: what is for another process is told to it. */
+  function take(message: Message, session: Session): void {
+    if (message.kind === 'response') {
+      const { id } = message
+      if (id !== undefined && !session.asks.has(id)) void tell({ kind: 'answer', key: session.key, response: asJson(message) })
+      else peer.responded(message, session)
+    } else if (message.kind === 'notification') {
+      peer.notified(message.method, message.params, session)
+      const id = message.params && own(message.params, 'requestId')
+      if (message.method !== 'notifications/cancelled' || !isRequestId(id) || session.inFlight.has(id)) return
+      const reason = message.params && own(message.params, 'reason')
+      void tell({ kind: 'cancel', key: session.key, id, reason: typeof reason === 'string' ? reason : undefined })
+    }
+  }
+
+  /** Runs what a visit asks for; whatever goes wrong on the way is answered. */
+  async function answered(visit: Visit, id: RequestId | undefined, run: () => Promise<void>): Promise<void> {
+    try {
+      void bus?.listen()
+      await run()
+    } catch (error) {
+      const refusal = isRefusal(error) ? error : isStoreUnavailable(error) ? busy : new Refusal('InternalError', { cause: error })
+      if (refusal.kind === 'InternalError') logger.error('a session could not be served', { error })
+      const answer = peer.refuse(id, refusal)
+      visit.reply.full(answer.status, answerHeaders(answer), answer.text)
+    }
+  }
 
   function refuse(reply: HttpReply, kind: RefusalKind, id?: RequestId, session?: Session): void {
     const answer = peer.refuse(id, new Refusal(kind), session?.codec)
@@ -99,7 +177,7 @@ export function createHttpSessions(
     const { answer, session, agreed } = peer.initialize(request, principal, 'http')
     if (session === undefined || agreed === undefined) return new Answering({ reply, accepted }).finish(answer)
     const opening = { ...agreed, principal: principal?.id, initializeId: request.id }
-    const id = book.open(opening, (ticket) => toLive(Object.assign(session, { key: ticket.key }), ticket))
+    const id = await book.open(opening, (ticket) => toLive(Object.assign(session, { key: ticket.key }), ticket))
     new Answering({ reply, accepted, headers: ['mcp-session-id', id] }).finish(answer)
   }
 
@@ -118,8 +196,7 @@ export function createHttpSessions(
       const answering = createReply(visit, live, accepted, visit.request.header)
       return open.add(message.id, peer.answerInSession(message, session, answering), answering)
     }
-    if (message.kind === 'notification') peer.notified(message.method, message.params, session)
-    else peer.responded(message, session)
+    take(message, session)
     visit.reply.full(202, [])
   }
 
@@ -146,8 +223,7 @@ export function createHttpSessions(
           const exchange = peer.answerInSession(message, session, answering)
           return open.add(message.id, exchange, { finish: settle, keepAlive: () => {} })
         }
-        if (message.kind === 'notification') peer.notified(message.method, message.params, session)
-        else peer.responded(message, session)
+        take(message, session)
         settle(undefined)
       },
       ({ wellFormed, answers }) => {
@@ -158,32 +234,68 @@ export function createHttpSessions(
     )
   }
 
+  async function listen(visit: Visit, accepted: Accepted): Promise<void> {
+    if (!accepted.sse) return refuse(visit.reply, 'NotAcceptable')
+    const live = await enter(visit)
+    if (live === undefined) return
+    await bus?.listen()
+    const lastEventId = visit.request.header('last-event-id')
+    if (lastEventId === undefined || !live.session.codec.http.resumable) return live.streams.listen(visit.reply)
+    if (!(await live.streams.resume(visit.reply, lastEventId))) {
+      refuse(visit.reply, 'StreamGap', undefined, live.session)
+    }
+  }
+
+  async function end(visit: Visit): Promise<void> {
+    if ((await enter(visit)) === undefined) return
+    const { principal, request, reply } = visit
+    const entry = await book.find(request.header('mcp-session-id') ?? '', principal?.id)
+    if (entry === undefined) return refuse(reply, 'UnknownSession')
+    await book.end(entry)
+    const { key, issuedAt } = entry.ticket
+    await tell({ kind: 'ended', key, until: issuedAt + 24 * 3_600_000 })
+    reply.full(204, [])
+  }
+
   return {
-    receive,
-    receiveBatch,
-    async listen(visit, accepted) {
-      if (!accepted.sse) return refuse(visit.reply, 'NotAcceptable')
-      const live = await enter(visit)
-      if (live === undefined) return
-      const lastEventId = visit.request.header('last-event-id')
-      if (lastEventId === undefined || !live.session.codec.http.resumable) return live.streams.listen(visit.reply)
-      if (!(await live.streams.resume(visit.reply, lastEventId))) {
-        refuse(visit.reply, 'StreamGap', undefined, live.session)
-      }
-    },
-    async end(visit) {
-      const live = await enter(visit)
-      if (live === undefined) return
-      await book.end(visit.request.header('mcp-session-id') ?? '')
-      live.streams.close()
-      for (const exchange of live.session.inFlight.values()) exchange.cancel('the session was ended')
-      visit.reply.full(204, [])
-    },
+    receive: (visit, message, accepted) =>
+      answered(visit, message.kind === 'request' ? message.id : undefined, () => receive(visit, message, accepted)),
+    receiveBatch: (visit, entries, accepted) =>
+      answered(visit, undefined, () => receiveBatch(visit, entries, accepted)),
+    listen: (visit, accepted) => answered(visit, undefined, () => listen(visit, accepted)),
+    end: (visit) => answered(visit, undefined, () => end(visit)),
     close() {
       stopAnnouncing()
+      bus?.close()
       for (const { streams } of book.live()) streams.close()
     },
   }
+}
+
+const busy = new Refusal('Overloaded', { retryAfter: 1 })
+
+/** What is kept of a session after a change: the log level, and the resources it is told about. */
+function changed(kept: JsonObject, change: SessionChange): JsonObject {
+  if ('logLevel' in change) return { ...kept, logLevel: change.logLevel }
+  const uri = 'subscribe' in change ? change.subscribe : change.unsubscribe
+  const others = subscriptionsOf(kept).filter((one) => one !== uri)
+  return { ...kept, subscriptions: 'subscribe' in change ? [...others, uri] : others }
+}
+
+/** Brings a session up to what is kept of it; written by {@link changed}, so of its shape. */
+function takeIn(session: Session, kept: JsonObject): void {
+  if (kept.logLevel !== undefined) session.logLevel = kept.logLevel as LogLevel
+  session.subscriptions.clear()
+  for (const uri of subscriptionsOf(kept)) session.subscriptions.add(uri)
+}
+
+function subscriptionsOf(kept: JsonObject): readonly string[] {
+  return (kept.subscriptions ?? []) as readonly string[]
+}
+
+/** A response as it came, so that another process can read it. */
+function asJson({ id, result, error }: Extract<Message, { kind: 'response' }>): JsonObject {
+  return { jsonrpc: '2.0', id, result, error } as JsonObject
 }
 
 /** The headers of a batch, but for the key of a single call: it cannot be that of each. */

@@ -63,8 +63,17 @@ export interface HttpOptions extends GuardOptions {
   readonly keepEventsMs?: number
   /** Events that are kept of one stream; 1,000 by default. */
   readonly maxEvents?: number
-  /** Milliseconds without a request after which what a session changed is forgotten; 30 minutes by default. */
+  /**
+   * Where a session is that a handshake opened. `sealed`, the default: in its id, as sealed text, so that an idle session
+   * costs nothing anywhere. `stored`: in the store, under a short random id. Either way every process on the same store
+   * serves it.
+   */
+  readonly sessions?: 'sealed' | 'stored'
+  /** Milliseconds without a request after which this process lets go of what it keeps of a session; 30 minutes by default. */
   readonly sessionIdleMs?: number
-  /** Sessions of which this process remembers changes, at most; 10,000 by default. */
+  /**
+   * Idle sessions of which this process keeps something, at most: 200 by default, since all of it can be had again. Without
+   * a store it cannot, and the default is 10,000.
+   */
   readonly maxSessions?: number
 }

@@ -1,11 +1,15 @@
+import type { SessionNews } from '../../durable/session-bus.ts'
+import type { Change } from '../../model/notification.ts'
 import type { Clock, Logger, Random } from '../../model/ports.ts'
 import { Refusal } from '../../model/refusal.ts'
+import type { Store } from '../../model/store.ts'
 import type { Peer, Session } from '../../peer/peer.ts'
 import { sseComment, sseEvent } from '../../wire/sse.ts'
 import { sseHeaders } from './answering.ts'
 import type { StreamOpener } from './answering.ts'
-import { createEventStream, readEventId, replay } from './event-stream.ts'
+import { createEventStream, readEventId, readStream, writeStream } from './event-stream.ts'
 import type { EventStream } from './event-stream.ts'
+import { followStream, type Follower } from './follow-stream.ts'
 import type { HttpOptions, HttpReply } from './http-types.ts'
 import type { OpenExchanges } from './open-exchanges.ts'
 
@@ -13,14 +17,20 @@ import type { OpenExchanges } from './open-exchanges.ts'
 export interface SessionStreams {
   /** Whether somebody hears what is said unasked, or will be able to. */
   readonly listening: boolean
+  /** Whether any stream is open here, or may be taken up again. */
+  readonly busy: boolean
   /** Opens the streams of calls; `undefined` where they cannot be resumed. */
   readonly opener: StreamOpener | undefined
   /** Says something unasked. @returns whether it reaches anybody */
   announce(text: string): boolean
-  /** Makes `reply` the session's own stream; the one before is ended. */
+  /** Makes `reply` the session's own stream; the one before is ended, wherever it is. */
   listen(reply: HttpReply): void
   /** Goes on with a stream after one of its events. @returns `false` when the session has no such stream */
   resume(reply: HttpReply, lastEventId: string): Promise<boolean>
+  /** Takes in what another process tells of the session's streams. */
+  heard(news: SessionNews): void
+  /** Tells whoever listens of all that may have changed unheard. */
+  catchUp(): void
   close(): void
 }
 
@@ -29,7 +39,13 @@ export interface SessionStreamsOptions extends HttpOptions {
   readonly clock: Clock
   readonly random: Random
   readonly logger: Logger
+  /** Tells the other processes. */
+  tell(news: SessionNews): Promise<void>
 }
+
+/** What the id of a session's own stream begins with; those of its calls begin with a `c`. */
+const ownMark = 'o'
+const lists = ['tools', 'prompts', 'resources'] as const
 
 /** @param key the session's own, under which its events are kept */
 export function createSessionStreams(
@@ -39,19 +55,22 @@ export function createSessionStreams(
   options: SessionStreamsOptions,
   open: OpenExchanges,
 ): SessionStreams {
-  const { store, clock, random, logger, keepEventsMs = 5 * 60_000 } = options
+  const { clock, random, logger, tell, keepEventsMs = 5 * 60_000 } = options
   const { resumable, priming } = session.codec.http
+  const store = resumable ? options.store : undefined
   const streams = new Map<string, EventStream>()
+  const followers = new Map<string, Set<Follower>>()
   const gapText = (): string => peer.refuse(undefined, new Refusal('StreamGap'), session.codec).text
-  const opener = resumable && store !== undefined ? { primed: priming, open: openStream(store) } : undefined
+  const opener = store && { primed: priming, open: openStream('c', store) }
+  const ownOpener = store && openStream(ownMark, store)
 
   let own: EventStream | undefined
   let reader: HttpReply | undefined
   let readUntil = 0
 
-  function openStream(kept: NonNullable<typeof store>): StreamOpener['open'] {
+  function openStream(mark: string, kept: Store): StreamOpener['open'] {
     return (reply, retryMs) => {
-      const id = Buffer.from(random(12)).toString('base64url')
+      const id = mark + Buffer.from(random(12)).toString('base64url')
       const stream = createEventStream(key, id, {
         store: kept,
         clock,
@@ -62,6 +81,7 @@ export function createSessionStreams(
         gapText,
         onLost: (error) => logger.error('an event could not be kept', { error }),
         onStored: () => streams.delete(id),
+        onGrown: () => void tell({ kind: 'grown', key, stream: id }),
       })
       streams.set(id, stream)
       stream.open(reply, retryMs)
@@ -96,42 +116,99 @@ export function createSessionStreams(
     return !reader.closed || (own !== undefined && clock() < readUntil)
   }
 
-  function close(): void {
+  function closeOwn(): void {
     own?.close()
     own = undefined
     reader?.end()
     reader = undefined
   }
 
+  /** Makes `reply`, whose head is sent, the reader of a new stream of the session's own. */
+  function goLive(reply: HttpReply): void {
+    reader = reply
+    own = ownOpener?.(reply)
+    void tell({ kind: 'listening', key })
+  }
+
+  function announce(text: string): boolean {
+    if (!listening()) return false
+    if (own !== undefined) own.push(text, false)
+    else reader?.write(sseEvent(text))
+    return true
+  }
+
+  function catchUp(): void {
+    if (!listening()) return
+    const visibleTo = (): boolean => true
+    const updates = [...session.subscriptions].map((uri): Change => ({ kind: 'resource', uri, visibleTo }))
+    for (const change of [...lists.map((kind): Change => ({ kind, visibleTo })), ...updates]) {
+      const text = peer.announce(change, session)
+      if (text !== undefined) announce(text)
+    }
+  }
+
+  /** The session's own stream was in another process, which may be dead: what happened since may have gone unheard. */
+  async function takeOver(reply: HttpReply, stream: string, sequence: number, kept: Store): Promise<boolean> {
+    const page = await readStream(key, stream, sequence, kept)
+    if (page === undefined && sequence > 0) return false
+    closeOwn()
+    start(reply)
+    if (page !== undefined) writeStream(reply, stream, page, gapText)
+    goLive(reply)
+    catchUp()
+    return true
+  }
+
+  async function follow(reply: HttpReply, stream: string, sequence: number, kept: Store): Promise<boolean> {
+    const group = followers.get(stream) ?? new Set()
+    followers.set(stream, group)
+    return followStream({
+      read: (after) => readStream(key, stream, after, kept),
+      write: (page) => writeStream(reply, stream, page, gapText),
+      start: () => start(reply),
+      ask: () => tell({ kind: 'follow', key, stream }),
+      after: sequence,
+      begin: (follower) => void group.add(follower),
+      end: (follower) => {
+        group.delete(follower)
+        if (group.size === 0 && followers.get(stream) === group) followers.delete(stream)
+      },
+    })
+  }
+
   return {
     get listening() {
       return listening()
     },
-    opener,
-    announce(text) {
-      if (!listening()) return false
-      if (own !== undefined) own.push(text, false)
-      else reader?.write(sseEvent(text))
-      return true
+    get busy() {
+      return listening() || streams.size > 0 || followers.size > 0
     },
+    opener,
+    announce,
     listen(reply) {
-      close()
-      reader = start(reply)
-      own = opener?.open(reply)
+      closeOwn()
+      goLive(start(reply))
     },
     async resume(reply, lastEventId) {
       const place = readEventId(lastEventId)
       if (place === undefined || store === undefined) return false
       const stream = streams.get(place.stream)
       if (stream === undefined) {
-        return replay(key, place.stream, place.sequence, { store, gapText }, () => start(reply))
+        const elsewhere = place.stream.startsWith(ownMark) ? takeOver : follow
+        return elsewhere(reply, place.stream, place.sequence, store)
       }
       if (stream === own) reader = reply
       await stream.resume(start(reply), place.sequence)
       return true
     },
+    heard(news) {
+      if (news.kind === 'listening') closeOwn()
+      else if (news.kind === 'follow') streams.get(news.stream)?.follow()
+      else if (news.kind === 'grown') for (const follower of followers.get(news.stream) ?? []) follower.grown()
+    },
+    catchUp,
     close() {
-      close()
+      closeOwn()
       for (const stream of streams.values()) stream.close()
     },
   }
