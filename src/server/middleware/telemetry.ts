@@ -38,6 +38,14 @@ interface Failure {
   readonly stranger?: boolean
 }
 
+/** An operation whose span is open. */
+interface Timed {
+  readonly span: Otel.Span
+  readonly began: number
+  readonly about: Otel.Attributes
+  readonly target: Otel.Attributes
+}
+
 const scope = 'dragoman'
 /** Seconds (semantic conventions for MCP, metrics). */
 const buckets = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300]
@@ -52,7 +60,7 @@ const strangers: ReadonlySet<string> = new Set(['UnknownTool', 'UnknownPrompt', 
  */
 export function telemetryOver(api: TelemetryApi, told: Told, options: TelemetryOptions = {}): Middleware {
   const tracer = (options.tracerProvider ?? api.trace).getTracer(scope)
-  // A meter of no provider stays mute for good, so it is asked for when the first operation ends.
+  // A meter of no provider stays mute for good, so one is asked for no earlier than the first operation ends.
   let histogram: Otel.Histogram | undefined
   const durations = (): Otel.Histogram =>
     (histogram ??= (options.meterProvider ?? api.metrics)
@@ -63,22 +71,18 @@ export function telemetryOver(api: TelemetryApi, told: Told, options: TelemetryO
         advice: { explicitBucketBoundaries: buckets },
       }))
 
-  function end(span: Otel.Span, call: Call, context: CallContext, began: number, failure: Failure | undefined): void {
-    const outcome = failure && {
-      'error.type': failure.type,
-      ...(failure.code !== undefined && { 'rpc.response.status_code': String(failure.code) }),
+  function end({ span, began, about, target }: Timed, failure: Failure | undefined): void {
+    if (!failure) {
+      span.end()
+      return durations().record((performance.now() - began) / 1000, { ...about, ...target })
     }
-    if (failure && outcome) {
-      span.setAttributes(outcome)
-      span.setStatus({
-        code: api.SpanStatusCode.ERROR,
-        ...(failure.message !== undefined && { message: failure.message }),
-      })
-      if (failure.cause instanceof Error) span.recordException(failure.cause)
-    }
+    const { type, code, message, cause, stranger } = failure
+    const outcome = { 'error.type': type, ...(code !== undefined && { 'rpc.response.status_code': String(code) }) }
+    span.setAttributes(outcome)
+    span.setStatus({ code: api.SpanStatusCode.ERROR, ...(message !== undefined && { message }) })
+    if (cause instanceof Error) span.recordException(cause)
     span.end()
-    const target = failure?.stranger ? {} : targetAttributes(call)
-    durations().record((performance.now() - began) / 1000, { ...attributesOf(call, context), ...target, ...outcome })
+    durations().record((performance.now() - began) / 1000, { ...about, ...(!stranger && target), ...outcome })
   }
 
   function failureOf(thrown: unknown, call: Call, context: CallContext): Failure {
@@ -94,30 +98,27 @@ export function telemetryOver(api: TelemetryApi, told: Told, options: TelemetryO
       if (call.method === endless) return next(call, context)
       const { parent, links } = parentOf(api, call, context)
       const began = performance.now()
-      const span = tracer.startSpan(
-        nameOf(call),
-        { kind: api.SpanKind.SERVER, attributes: spanAttributes(call, context), links },
-        parent,
-      )
+      const about = attributesOf(call, context)
+      const target = targetAttributes(call)
+      const attributes = { ...about, ...target, ...detailsOf(call, context) }
+      const span = tracer.startSpan(nameOf(call), { kind: api.SpanKind.SERVER, attributes, links }, parent)
+      const timed: Timed = { span, began, about, target }
       const tracing: Tracing = { api, tracer, within: api.trace.setSpan(parent, span) }
       try {
         const result = await api.context.with(tracing.within, () => next(call, new TracedContext(context, tracing)))
-        end(span, call, context, began, own(result, 'isError') === true ? { type: 'tool_error' } : undefined)
+        end(timed, own(result, 'isError') === true ? { type: 'tool_error' } : undefined)
         return result
       } catch (thrown) {
-        end(span, call, context, began, failureOf(thrown, call, context))
+        end(timed, failureOf(thrown, call, context))
         throw thrown
       }
     },
   }
 }
 
-function spanAttributes(call: Call, context: CallContext): Otel.Attributes {
-  const uri = own(call.params, 'uri')
-  return {
-    ...attributesOf(call, context),
-    ...targetAttributes(call),
-    ...(typeof uri === 'string' && { 'mcp.resource.uri': uri }),
-    'jsonrpc.request.id': String(context.requestId),
-  }
+/** What is said of one call alone: too much to count by. */
+function detailsOf({ params }: Call, { requestId }: CallContext): Otel.Attributes {
+  const uri = own(params, 'uri')
+  const id = String(requestId)
+  return typeof uri === 'string' ? { 'mcp.resource.uri': uri, 'jsonrpc.request.id': id } : { 'jsonrpc.request.id': id }
 }

@@ -1,7 +1,7 @@
 import { Refusal } from '../../model/refusal.ts'
 import type { CallContext } from '../../model/served.ts'
 import type { Middleware } from '../middleware.ts'
-import { withSignal } from './with-signal.ts'
+import { LimitedContext } from './limited-context.ts'
 
 /** How long operations may take. */
 export interface TimeoutOptions {
@@ -38,25 +38,20 @@ async function orRefuse<T>(ms: number, context: CallContext, run: (context: Call
   return answer
 }
 
-async function within<T>(
+function within<T>(
   ms: number,
   context: CallContext,
   run: (context: CallContext) => Promise<T>,
 ): Promise<T | typeof late> {
   if (ms === Infinity) return run(context)
-  const over = new AbortController()
-  let timer: NodeJS.Timeout | undefined
-  const end = new Promise<typeof late>((resolve) => {
-    timer = setTimeout(() => {
+  const limited = new LimitedContext(context)
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
       resolve(late)
-      over.abort(new Error(`over the time limit of ${ms} ms`))
+      limited.end(new Error(`over the time limit of ${ms} ms`))
     }, ms)
+    run(limited)
+      .then(resolve, reject)
+      .finally(() => clearTimeout(timer))
   })
-  try {
-    const running = run(withSignal(context, AbortSignal.any([context.signal, over.signal])))
-    running.catch(() => {})
-    return await Promise.race([running, end])
-  } finally {
-    clearTimeout(timer)
-  }
 }

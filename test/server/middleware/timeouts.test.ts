@@ -74,3 +74,36 @@ test('a name that every object has is no limit', async () => {
   )
   assert.equal(textOf(await client.request('tools/call', { name: 'constructor' })), 'built')
 })
+
+test('a handler that looks at its signal only after the limit finds it aborted, and a cancel still reaches it', async () => {
+  const seen: string[] = []
+  const server = serverOf({
+    tools: [
+      tool('late', {}, async (_, ctx) => {
+        await sleep(40)
+        seen.push(String(ctx.signal.reason))
+      }),
+      tool('wait', {}, (_, ctx) => {
+        ctx.signal.addEventListener('abort', () => seen.push(String(ctx.signal.reason)))
+        return new Promise<string>(() => {})
+      }),
+      tool('look', {}, async (_, ctx) => {
+        await sleep(20)
+        seen.push(`aborted: ${ctx.signal.aborted}`)
+      }),
+    ],
+    middleware: [timeouts({ ms: 20, tools: { wait: 5_000, look: 5_000 } })],
+  })
+  const client = await clientOf(server)
+  await client.request('tools/call', { name: 'late' })
+  await sleep(40)
+  assert.deepEqual(seen, ['Error: over the time limit of 20 ms'])
+  for (const name of ['wait', 'look']) {
+    const requestId = client.nextId()
+    void client.request('tools/call', { name })
+    await sleep(5)
+    client.notify('notifications/cancelled', { requestId, reason: 'enough' })
+    await sleep(30)
+  }
+  assert.deepEqual(seen.slice(1), ['Error: enough', 'aborted: true'])
+})
