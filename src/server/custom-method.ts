@@ -17,6 +17,8 @@ export interface MethodConfig<P> {
   readonly enabled?: boolean | (() => boolean)
   /** The extension it belongs to: only clients that declare it may call. */
   readonly extension?: string
+  /** Who has to declare that extension. With `server`, every client may call that can see the declaration. Default `both`. */
+  readonly declaredBy?: 'both' | 'server'
 }
 
 /** Answers a method of its own with a result object. */
@@ -82,10 +84,10 @@ export async function callMethod(
   context: CallContext,
   core: Core,
 ): Promise<JsonObject> {
-  const { extension } = value.config
+  const { extension, declaredBy = 'both' } = value.config
   // Where nothing can be negotiated, what has to be is not there.
   if (extension !== undefined && !context.defined.has('extensions')) throw new Refusal('UnknownMethod')
-  if (extension !== undefined && !context.features.has(`extensions.${extension}`)) {
+  if (extension !== undefined && declaredBy === 'both' && !context.features.has(`extensions.${extension}`)) {
     throw new Refusal('MissingClientCapability', {
       data: { requiredCapabilities: { extensions: { [extension]: {} } } },
     })

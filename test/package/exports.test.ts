@@ -41,6 +41,7 @@ const offered: Readonly<Record<string, readonly string[]>> = {
   './redis': ['redis'],
   './refusals': ['Refusal', 'dataOf', 'fromWire', 'isRefusal', 'messageOf', 'neverSent', 'refusals', 'toWire'],
   './schema': ['compileInput', 'compileOutput', 'form', 'issuesText', 'useJsonSchemaEngine'],
+  './skills': ['skills', 'skillsIdentifier'],
   './socket': ['serveSocket'],
   './sqlite': ['sqlite'],
   './stdio': ['serveStdio'],
