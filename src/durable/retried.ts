@@ -8,7 +8,7 @@ export interface Patience {
 }
 
 /**
- * Does something that needs the store, again and again while that is away. @param onDelay told of the first failure
+ * Does something that needs the store, again and again while that is away, but keeps no process alive for it. @param onDelay told of the first failure
  * @throws what `attempt` threw last
  */
 export async function retried<T>(
@@ -23,6 +23,6 @@ export async function retried<T>(
       if (!isStoreUnavailable(error) || left === 0) throw error
       if (left === times) onDelay?.(error)
     }
-    await delay(everyMs)
+    await delay(everyMs, undefined, { ref: false })
   }
 }
