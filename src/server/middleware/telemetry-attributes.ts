@@ -3,30 +3,48 @@ import type { Call } from '../../model/call.ts'
 import { own } from '../../model/json.ts'
 import type { CallContext } from '../../model/served.ts'
 
-/** Characters of a caller's text that stand in a name; no tool's name is longer. */
-const maxName = 128
-
-/** The name of an operation's span: the method, and the tool or prompt it is about. */
-export function nameOf(call: Call): string {
-  const target = targetOf(call)
-  return target === undefined ? call.method : `${call.method} ${target}`
+/** What is said of an operation wherever it is told of. */
+export interface About {
+  /** The method, and the tool or prompt it is about. */
+  readonly name: string
+  /** Method, revision, transport; few values each. */
+  readonly kind: Attributes
+  /** Those, and the tool or prompt, which is the caller's text until it is found. */
+  readonly all: Attributes
 }
 
-/** What is said of an operation wherever it is told of; few values each. */
-export function attributesOf(call: Call, context: CallContext): Attributes {
-  return {
-    'mcp.method.name': call.method,
-    'mcp.protocol.version': context.revision,
-    ...(call.method === 'tools/call' && { 'gen_ai.operation.name': 'execute_tool' }),
-    ...carriedBy(context),
+/** Characters of a caller's text that stand in a name; no tool's name is longer. */
+const maxName = 128
+/** Operations that are remembered; callers can make up any number. */
+const maxKept = 1_000
+
+/** Tells what there is to say of operations. What is said of two alike is the same object, made once. */
+export function createAbout(): (call: Call, context: CallContext) => About {
+  const kept = new Map<string, About>()
+  return (call, context) => {
+    const target = targetOf(call)
+    const transport = transportOf(context)
+    const key = `${call.method}\n${context.revision}\n${transport}\n${target}`
+    const known = kept.get(key)
+    if (known) return known
+    if (kept.size >= maxKept) kept.clear()
+    const fresh = describe(call.method, context.revision, transport, target)
+    kept.set(key, fresh)
+    return fresh
   }
 }
 
-/** The tool or prompt that an operation is about. */
-export function targetAttributes(call: Call): Attributes {
-  const target = targetOf(call)
-  if (target === undefined) return {}
-  return call.method === 'tools/call' ? { 'gen_ai.tool.name': target } : { 'gen_ai.prompt.name': target }
+function describe(method: string, revision: string, transport: Transport, target: string | undefined): About {
+  const isCall = method === 'tools/call'
+  const kind = {
+    'mcp.method.name': method,
+    'mcp.protocol.version': revision,
+    ...(isCall && { 'gen_ai.operation.name': 'execute_tool' }),
+    ...transports[transport],
+  }
+  if (target === undefined) return { name: method, kind, all: kind }
+  const all = { ...kind, [isCall ? 'gen_ai.tool.name' : 'gen_ai.prompt.name']: target }
+  return { name: `${method} ${target}`, kind, all }
 }
 
 function targetOf({ method, params }: Call): string | undefined {
@@ -34,10 +52,15 @@ function targetOf({ method, params }: Call): string | undefined {
   return typeof name === 'string' ? name.slice(0, maxName) : undefined
 }
 
-function carriedBy({ features }: CallContext): Attributes {
-  if (features.has('stdio')) return { 'network.transport': 'pipe' }
-  if (features.has('http') || features.has('sse')) {
-    return { 'network.transport': 'tcp', 'network.protocol.name': 'http' }
-  }
-  return {}
+type Transport = keyof typeof transports
+
+const transports = {
+  pipe: { 'network.transport': 'pipe' },
+  http: { 'network.transport': 'tcp', 'network.protocol.name': 'http' },
+  other: {},
+}
+
+function transportOf({ features }: CallContext): Transport {
+  if (features.has('http') || features.has('sse')) return 'http'
+  return features.has('stdio') ? 'pipe' : 'other'
 }

@@ -4,7 +4,7 @@ import { own } from '../../model/json.ts'
 import { isRefusal, Refusal } from '../../model/refusal.ts'
 import type { CallContext } from '../../model/served.ts'
 import type { Middleware } from '../middleware.ts'
-import { attributesOf, nameOf, targetAttributes } from './telemetry-attributes.ts'
+import { createAbout, type About } from './telemetry-attributes.ts'
 import { parentOf, TracedContext, type Tracing } from './trace-context.ts'
 
 /** Where spans and measurements go. */
@@ -42,8 +42,7 @@ interface Failure {
 interface Timed {
   readonly span: Otel.Span
   readonly began: number
-  readonly about: Otel.Attributes
-  readonly target: Otel.Attributes
+  readonly about: About
 }
 
 const scope = 'dragoman'
@@ -60,6 +59,7 @@ const strangers: ReadonlySet<string> = new Set(['UnknownTool', 'UnknownPrompt', 
  */
 export function telemetryOver(api: TelemetryApi, told: Told, options: TelemetryOptions = {}): Middleware {
   const tracer = (options.tracerProvider ?? api.trace).getTracer(scope)
+  const aboutOf = createAbout()
   // A meter of no provider stays mute for good, so one is asked for no earlier than the first operation ends.
   let histogram: Otel.Histogram | undefined
   const durations = (): Otel.Histogram =>
@@ -71,10 +71,10 @@ export function telemetryOver(api: TelemetryApi, told: Told, options: TelemetryO
         advice: { explicitBucketBoundaries: buckets },
       }))
 
-  function end({ span, began, about, target }: Timed, failure: Failure | undefined): void {
+  function end({ span, began, about }: Timed, failure: Failure | undefined): void {
     if (!failure) {
       span.end()
-      return durations().record((performance.now() - began) / 1000, { ...about, ...target })
+      return durations().record((performance.now() - began) / 1000, about.all)
     }
     const { type, code, message, cause, stranger } = failure
     const outcome = { 'error.type': type, ...(code !== undefined && { 'rpc.response.status_code': String(code) }) }
@@ -82,7 +82,7 @@ export function telemetryOver(api: TelemetryApi, told: Told, options: TelemetryO
     span.setStatus({ code: api.SpanStatusCode.ERROR, ...(message !== undefined && { message }) })
     if (cause instanceof Error) span.recordException(cause)
     span.end()
-    durations().record((performance.now() - began) / 1000, { ...about, ...(!stranger && target), ...outcome })
+    durations().record((performance.now() - began) / 1000, { ...(stranger ? about.kind : about.all), ...outcome })
   }
 
   function failureOf(thrown: unknown, call: Call, context: CallContext): Failure {
@@ -98,11 +98,12 @@ export function telemetryOver(api: TelemetryApi, told: Told, options: TelemetryO
       if (call.method === endless) return next(call, context)
       const { parent, links } = parentOf(api, call, context)
       const began = performance.now()
-      const about = attributesOf(call, context)
-      const target = targetAttributes(call)
-      const attributes = { ...about, ...target, ...detailsOf(call, context) }
-      const span = tracer.startSpan(nameOf(call), { kind: api.SpanKind.SERVER, attributes, links }, parent)
-      const timed: Timed = { span, began, about, target }
+      const about = aboutOf(call, context)
+      const span = tracer.startSpan(about.name, { kind: api.SpanKind.SERVER, attributes: about.all, links }, parent)
+      span.setAttribute('jsonrpc.request.id', String(context.requestId))
+      const uri = own(call.params, 'uri')
+      if (typeof uri === 'string') span.setAttribute('mcp.resource.uri', uri)
+      const timed: Timed = { span, began, about }
       const tracing: Tracing = { api, tracer, within: api.trace.setSpan(parent, span) }
       try {
         const result = await api.context.with(tracing.within, () => next(call, new TracedContext(context, tracing)))
@@ -114,11 +115,4 @@ export function telemetryOver(api: TelemetryApi, told: Told, options: TelemetryO
       }
     },
   }
-}
-
-/** What is said of one call alone: too much to count by. */
-function detailsOf({ params }: Call, { requestId }: CallContext): Otel.Attributes {
-  const uri = own(params, 'uri')
-  const id = String(requestId)
-  return typeof uri === 'string' ? { 'mcp.resource.uri': uri, 'jsonrpc.request.id': id } : { 'jsonrpc.request.id': id }
 }

@@ -54,7 +54,6 @@ const serverWith = (options: TelemetryOptions = {}) =>
       }),
       tool('ask', {}, async (_, ctx) => (await ctx.elicit('sure', sure, 'Sure?')).action),
       tool('report', {}, (_, ctx) => ctx.progress(1)),
-      tool('who', {}, (_, ctx) => `${ctx.header('X-Asks')} ${ctx.header('Authorization')} ${ctx.header('cookie')}`),
     ],
     resources: [resource('doc://one', { name: 'one' }, () => '1')],
     prompts: [
@@ -223,29 +222,6 @@ test('over HTTP the headers name the parent, and how the operation was carried i
   const session = { 'mcp-session-id': opened.headers.get('mcp-session-id') ?? '' }
   await post({ jsonrpc: '2.0', id: 2, method: 'tools/call', params: { name: 'echo' } }, { ...session, traceparent })
   check()
-})
-
-test('handlers read headers, but no credentials, on both eras; other transports have none', async () => {
-  const post = posting(fetchHandler(serverWith()))
-  const headers = { 'x-asks': 'ada', authorization: 'Bearer secret', cookie: 'sid=1' }
-  const modern = { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': 'who' }
-  const answered = (await (await post(modernBody('who'), { ...modern, ...headers })).json()) as {
-    result: { content: { text: string }[] }
-  }
-  assert.equal(answered.result.content[0]?.text, 'ada undefined undefined')
-
-  const hello = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'c', version: '1' } }
-  const opened = await post({ jsonrpc: '2.0', id: 1, method: 'initialize', params: hello })
-  const session = { 'mcp-session-id': opened.headers.get('mcp-session-id') ?? '' }
-  const later = await post(
-    { jsonrpc: '2.0', id: 2, method: 'tools/call', params: { name: 'who' } },
-    { ...session, ...headers },
-  )
-  assert.match(await later.text(), /ada undefined undefined/)
-
-  const client = await clientOf(serverWith())
-  const { result } = await client.request('tools/call', { name: 'who' })
-  assert.deepEqual(result?.['content'], [{ type: 'text', text: 'undefined undefined undefined' }])
 })
 
 test('a call that is cancelled is told as such', async () => {
