@@ -1,10 +1,5 @@
 // What the official suite asks and is not asked of this package, each with its reason. Anything else that is not a success fails.
 
-/** Scenarios of extensions that the fixture does not offer. They match by the beginning of their name. */
-export const excluded: Readonly<Record<string, string>> = {
-  'sep-2640-': 'the skills extension is not served yet',
-}
-
 /** Checks that may answer SKIPPED or INFO, by `scenario check`; `*` stands for every check or scenario. */
 export const allowedSkips: Readonly<Record<string, string>> = {
   'tasks-status-notifications *': 'the suite itself has not caught up with the channel of these notifications',

@@ -1,5 +1,5 @@
 // Defends: the suite's verdict is not softened on the way. Its own exit code overlooks warnings, skipped checks and checks that never ran.
-import { allowedSkips, beyondRevision, excluded } from './exceptions.ts'
+import { allowedSkips, beyondRevision } from './exceptions.ts'
 
 /** One line of a scenario's `checks.json`. */
 export interface Check {
@@ -18,12 +18,9 @@ export interface Verdict {
 
 /** Judges a leg by the checks of each scenario that ran. `pin`: the only revision that the server spoke. */
 export function judge(results: ReadonlyMap<string, readonly Check[]>, pin?: string): Verdict {
-  const judged = [...results].filter(
-    ([scenario]) => !Object.keys(excluded).some((beginning) => scenario.startsWith(beginning)),
-  )
   const successes = new Set<string>()
   const faults: string[] = []
-  for (const [scenario, checks] of judged) {
+  for (const [scenario, checks] of results) {
     const wrong = checks.filter((check) => isFault(scenario, check))
     const reason = pin === undefined ? undefined : beyondRevision[pin]?.[scenario]
     if (reason !== undefined) {
@@ -35,7 +32,7 @@ export function judge(results: ReadonlyMap<string, readonly Check[]>, pin?: stri
       faults.push(`${scenario} ${check.id}: ${check.status} ${check.errorMessage ?? check.description ?? ''}`)
     if (checks.length === 0) faults.push(`${scenario}: no check ran`)
   }
-  return { scenarios: judged.length, successes: [...successes].sort(), faults }
+  return { scenarios: results.size, successes: [...successes].sort(), faults }
 }
 
 /** What changed against the successes of the committed list. */

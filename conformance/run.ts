@@ -22,6 +22,8 @@ const { values, positionals } = parseArgs({
 })
 
 const legs: readonly Leg[] = [
+  // Every scenario there is, each on the newest revision that it knows; the only leg with all of the extensions.
+  { name: 'suite', run: (url: string) => runServerScenarios(url, ['--suite', 'all']) },
   ...['2025-11-25', '2026-07-28'].map((revision) => ({
     name: `required-${revision}`,
     run: (url: string) => runServerScenarios(url, ['--requirements', revision]),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { allowedSkips, beyondRevision, excluded } from '../../conformance/exceptions.ts'
+import { allowedSkips, beyondRevision } from '../../conformance/exceptions.ts'
 import { differences, judge, type Check } from '../../conformance/judge.ts'
 
 const run = (scenario: string, ...statuses: Check['status'][]) =>
@@ -14,10 +14,6 @@ test('a success is counted, and nothing else passes as one', () => {
 
 test('a scenario that checked nothing is a fault', () => {
   assert.deepEqual(judge(run('tools-list')).faults, ['tools-list: no check ran'])
-})
-
-test('an excluded extension is not judged, and counts for nothing', () => {
-  assert.deepEqual(judge(run('sep-2640-skills-manifest', 'FAILURE')), { scenarios: 0, successes: [], faults: [] })
 })
 
 test('what lies beyond a pinned revision must indeed fail there, and is judged everywhere else', () => {
@@ -37,6 +33,6 @@ test('a success that went missing and one that is new are both told', () => {
 })
 
 test('every exception has a reason', () => {
-  for (const reasons of [excluded, allowedSkips, ...Object.values(beyondRevision)])
+  for (const reasons of [allowedSkips, ...Object.values(beyondRevision)])
     for (const [name, reason] of Object.entries(reasons)) assert.ok(reason.length > 10, name)
 })
