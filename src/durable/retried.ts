@@ -8,7 +8,8 @@ export interface Patience {
 }
 
 /**
- * Does something that needs the store, again and again while that is away, but keeps no process alive for it. @param onDelay told of the first failure
+ * Does something that needs the store, again and again while that is away, but keeps no process alive for it.
+ * @param onDelay told of the first failure
  * @throws what `attempt` threw last
  */
 export async function retried<T>(

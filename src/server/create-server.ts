@@ -6,6 +6,7 @@ import type { Description } from '../model/served.ts'
 import { createClaims } from '../durable/claims.ts'
 import { createTasks } from '../durable/tasks.ts'
 import { adoptTask } from './adopt-task.ts'
+import { createChangeBus } from './change-bus.ts'
 import { changesBetween, type Announced } from './changes.ts'
 import type { Core } from './core.ts'
 import {
@@ -77,7 +78,11 @@ export function createServerOver(options: ServerOptions, ports: ServerPorts): Se
     onChange: (listener) => {
       if (runsTasks(snapshot)) core.tasks.listen()
       listeners.add(listener)
-      return () => listeners.delete(listener)
+      others.listen()
+      return () => {
+        listeners.delete(listener)
+        if (listeners.size === 0) others.rest()
+      }
     },
     deprecated: (feature) => core.warnOnce('deprecated by the specification', { feature }),
     warnOnce: (message, fields) => {
@@ -87,6 +92,11 @@ export function createServerOver(options: ServerOptions, ports: ServerPorts): Se
       ports.logger.warn(message, fields)
     },
   }
+  const others = createChangeBus({
+    ...ports,
+    onChange: (change) => void tell(change),
+    mayKnow: (uri, principal) => mayKnow(uri, principal, core),
+  })
   let operations = composeOperations(setup.middleware, core)
   let custom = composeCustom(setup)
 
@@ -99,6 +109,7 @@ export function createServerOver(options: ServerOptions, ports: ServerPorts): Se
   }
 
   function announce(changes: readonly Announced[]): Told {
+    changes.forEach(others.tell)
     return {
       kinds: changes.map((change) => change.kind),
       peers: changes.reduce((sum, change) => sum + tell(change), 0),
