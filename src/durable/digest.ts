@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 
 /**
  * JSON with the members of every object in one order, so that equal values have equal texts.
@@ -14,5 +14,5 @@ export function canonical(value: unknown): string {
 
 /** A short name for JSON values: equal for equal values, and nobody can find others with the same one. */
 export function digest(...values: readonly unknown[]): string {
-  return createHash('sha256').update(canonical(values)).digest('base64url').slice(0, 22)
+  return hash('sha256', canonical(values), 'base64url').slice(0, 22)
 }
