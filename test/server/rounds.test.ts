@@ -1,6 +1,7 @@
 // Asking the client in rounds: each rule of suspension on its own.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { form, inputRequired, memoryStore, prompt, resource, tool } from '../../src/index.ts'
 import type { Context, Server } from '../../src/index.ts'
 import type { Response, TestClient } from '../../src/testing.ts'
@@ -63,6 +64,29 @@ test('a question asked while the handler unwinds joins the round', async () => {
     }),
   )
   assert.deepEqual((await asks(client)).keys, ['a', 'b'])
+})
+
+test('a question asked once the round is being put away waits for the next one', async () => {
+  const store = memoryStore()
+  const slow = {
+    ...store,
+    put: async (...given: Parameters<typeof store.put>) => (await sleep(60), store.put(...given)),
+  }
+  const handler: Handler = async (ctx) => {
+    await ctx.step('big', () => 'x'.repeat(100_000))
+    const later = async (): Promise<string> => (await sleep(20), (await ctx.elicit('b', sure, 'B?')).action)
+    const [a, b] = await Promise.all([ctx.elicit('a', sure, 'A?'), later()])
+    return `${a.action} ${b}`
+  }
+  const client = await clientOf(one(handler, { store: slow }))
+  const first = await asks(client)
+  assert.deepEqual(first.keys, ['a'])
+  const second = await asks(client, retry(first.state, { a: yes }))
+  assert.deepEqual(second.keys, ['b'])
+  assert.equal(
+    textOf(await client.request('tools/call', { name: 't', ...retry(second.state, { b: yes }) })),
+    'accept accept',
+  )
 })
 
 test('a catch that swallows the suspension changes nothing, and is warned of once', async () => {
