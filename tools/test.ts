@@ -10,7 +10,9 @@ import { inspect } from 'node:util'
 /** Milliseconds that one file may take. */
 const fileTimeout = 180_000
 
+/** What the tests of one file came to. Node reports file after file, so a file is told when the next one begins. */
 interface Tally {
+  readonly file: string
   pass: number
   fail: number
   ms: number
@@ -26,7 +28,8 @@ if (files.length === 0) {
 }
 
 const started = Date.now()
-const tallies = new Map<string, Tally>()
+const total = { pass: 0, fail: 0 }
+let current: Tally | undefined
 const failures: string[] = []
 const skips: string[] = []
 const running = run({ files: [...files], concurrency: availableParallelism(), timeout: fileTimeout })
@@ -50,14 +53,8 @@ running.on('test:fail', (test) => {
 running.on('test:stderr', ({ message }) => void process.stderr.write(message))
 for await (const event of running) void event
 
-for (const [file, { pass, fail, ms }] of [...tallies].sort(([a], [b]) => a.localeCompare(b)))
-  console.log(
-    `${fail > 0 ? 'FAIL' : 'ok  '} ${file.padEnd(48)} ${String(pass).padStart(5)} passed ${(ms / 1000).toFixed(1).padStart(6)} s`,
-  )
-const total = [...tallies.values()].reduce(
-  (sum, { pass, fail }) => ({ pass: sum.pass + pass, fail: sum.fail + fail }),
-  { pass: 0, fail: 0 },
-)
+tell()
+
 for (const failure of failures) console.log(`\n${failure}`)
 if (skips.length > 0) console.log(`\nSKIPPED, so not checked here:\n  ${skips.join('\n  ')}`)
 console.log(`\n# files ${files.length}\n# tests ${total.pass + total.fail + skips.length}`)
@@ -67,9 +64,19 @@ console.log(
 process.exit(total.fail > 0 || total.pass === 0 ? 1 : 0)
 
 function count(file: string): Tally {
-  const known = tallies.get(file) ?? { pass: 0, fail: 0, ms: 0 }
-  tallies.set(file, known)
-  return known
+  if (current?.file === file) return current
+  tell()
+  current = { file, pass: 0, fail: 0, ms: 0 }
+  return current
+}
+
+function tell(): void {
+  if (current === undefined) return
+  const { file, pass, fail, ms } = current
+  total.pass += pass
+  total.fail += fail
+  const seconds = (ms / 1000).toFixed(1).padStart(6)
+  console.log(`${fail > 0 ? 'FAIL' : 'ok  '} ${file.padEnd(48)} ${String(pass).padStart(5)} passed ${seconds} s`)
 }
 
 function fail(file: string, name: string, text: string): void {
