@@ -36,7 +36,7 @@ export { inputRequired, isToolError, result, ToolError, UrlElicitationRequired }
 export type { InputRequired, Result } from './server/result.ts'
 export { tool } from './server/tool.ts'
 export type { ToolArguments, ToolConfig, ToolHandler, ToolReturn, ToolValue } from './server/tool.ts'
-export type { Context, Elicited, StepInput } from './server/context.ts'
+export type { Context, Elicited, StepInput, Visited } from './server/context.ts'
 export type { ListKind, Primitive, Server, ServerHandle, ServerOptions, Told } from './server/server.ts'
 export { method } from './server/custom-method.ts'
 export type { MethodConfig, MethodHandler, MethodValue } from './server/custom-method.ts'

@@ -8,6 +8,13 @@ import type { ServerHandle } from './server.ts'
 /** What the user did with a form: filled it in, said no, or went away. */
 export type Elicited<T> = { readonly action: 'accept'; readonly content: T } | { readonly action: 'decline' | 'cancel' }
 
+/** What the user did with a URL. `accept` is consent to visit it, not completion. */
+export interface Visited {
+  readonly action: 'accept' | 'decline' | 'cancel'
+  /** Tells the client that what the URL was for is done, on revisions that have such a notification, while the call runs. */
+  done(): void
+}
+
 /** What a step is given: a `key` that is the same each time this step of this flow runs, to hand upstream. */
 export interface StepInput {
   readonly key: string
@@ -50,7 +57,7 @@ export interface Context {
    */
   elicit<T>(key: string, form: Form<T>, message: string): Promise<Elicited<T>>
   /** Asks the user to visit a URL; `accept` is consent, not completion. */
-  elicitUrl(key: string, url: string, message: string): Promise<{ readonly action: 'accept' | 'decline' | 'cancel' }>
+  elicitUrl(key: string, url: string, message: string): Promise<Visited>
   /** Asks the client's model. @deprecated Sampling is deprecated from 2026-07-28. */
   sample(key: string, params: SampleParams): Promise<SampleResult>
   /** Asks the client for its roots. @deprecated Roots are deprecated from 2026-07-28. */

@@ -15,7 +15,7 @@ import type { Principal } from '../model/notification.ts'
 import { Refusal } from '../model/refusal.ts'
 import type { CallContext } from '../model/served.ts'
 import type { Form } from '../schema/form.ts'
-import type { Context, Elicited, StepInput } from './context.ts'
+import type { Context, Elicited, StepInput, Visited } from './context.ts'
 import type { Core } from './core.ts'
 import type { Round } from './round.ts'
 import type { ServerHandle } from './server.ts'
@@ -132,19 +132,18 @@ export class RunContext implements Context {
     return { action: 'accept', content: read.value }
   }
 
-  elicitUrl(key: string, url: string, message: string): Promise<{ readonly action: 'accept' | 'decline' | 'cancel' }> {
+  elicitUrl(key: string, url: string, message: string): Promise<Visited> {
     return free(this.#elicitUrl(key, url, message))
   }
 
-  async #elicitUrl(
-    key: string,
-    url: string,
-    message: string,
-  ): Promise<{ readonly action: 'accept' | 'decline' | 'cancel' }> {
+  async #elicitUrl(key: string, url: string, message: string): Promise<Visited> {
     this.#need('elicitation.url')
-    const params = { mode: 'url', message, url, elicitationId: this.#round.nameOf(key) } as const
+    const elicitationId = this.#round.nameOf(key)
+    const params = { mode: 'url', message, url, elicitationId } as const
     const answer = await this.#ask(key, { method: 'elicitation/create', params }, isAction)
-    return { action: answer.action as 'accept' | 'decline' | 'cancel' }
+    const done = (): void =>
+      this.#context.notify({ method: 'notifications/elicitation/complete', params: { elicitationId } })
+    return { action: answer.action as Visited['action'], done }
   }
 
   sample(key: string, params: SampleParams): Promise<SampleResult> {
