@@ -18,11 +18,11 @@ export interface Effort {
 }
 
 export const full: Effort = {
-  rounds: 9,
+  rounds: 7,
   windowMs: 300,
   rivalRounds: 3,
-  warmUp: { requests: 20_000, ms: 12_000 },
-  spawns: 15,
+  warmUp: { requests: 20_000, ms: 10_000 },
+  spawns: 11,
   tools: [1, 50, 500],
   inFlight: [1, 32],
 }

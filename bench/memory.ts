@@ -3,16 +3,7 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { childPath } from './child.ts'
 import type { Effort } from './effort.ts'
-import {
-  call,
-  callWithOutput,
-  eras,
-  initializedText,
-  initializeText,
-  isSelfContained,
-  list,
-  requestText,
-} from './messages.ts'
+import { call, effect, eras, initializedText, initializeText, isSelfContained, list, requestText } from './messages.ts'
 import type { Row } from './rows.ts'
 import { median, medianRatio } from './stats.ts'
 
@@ -24,8 +15,8 @@ interface Finding {
 }
 
 const questions = [
-  { what: 'tools/call, zod', question: call, tools: 50 },
-  { what: 'tools/call, JSON Schema, structured', question: callWithOutput, tools: 50 },
+  { what: 'tools/call, zod, read-only', question: call, tools: 50 },
+  { what: 'tools/call, JSON Schema, run once', question: effect, tools: 50 },
   { what: 'tools/list of 1', question: list, tools: 1 },
   { what: 'tools/list of 500', question: list, tools: 500 },
 ]

@@ -5,18 +5,27 @@ export const eras: readonly Era[] = ['2026-07-28', '2025-11-25']
 
 /** One thing that is asked for. */
 export interface Question {
+  /** What rows call it. */
+  readonly what: string
   readonly method: 'tools/call' | 'tools/list'
   readonly params: Readonly<Record<string, unknown>>
 }
 
 const client = { name: 'bench-client', version: '1.0.0' }
 
+/** A call of a read-only tool. */
 export const call: Question = {
+  what: 'tools/call',
   method: 'tools/call',
   params: { name: 'echo-0', arguments: { text: 'The quick brown fox jumps over the lazy dog', times: 1 } },
 }
-export const callWithOutput: Question = { method: 'tools/call', params: { name: 'add-1', arguments: { a: 19, b: 23 } } }
-export const list: Question = { method: 'tools/list', params: {} }
+/** A call of a tool that may have an effect: in a session its outcome is kept, so that no repetition has another. */
+export const effect: Question = {
+  what: 'tools/call run once',
+  method: 'tools/call',
+  params: { name: 'add-1', arguments: { a: 19, b: 23 } },
+}
+export const list: Question = { what: 'tools/list', method: 'tools/list', params: {} }
 
 /** Whether the era says everything in each request, and has no session. */
 export function isSelfContained(era: Era): boolean {

@@ -4,8 +4,8 @@ import { definitions, serverInfo } from './tools.mjs'
 
 /** @param {number} count */
 export function createDragoman(count) {
-  const tools = definitions(count).map(({ name, description, input, output, run }) =>
-    tool(name, { description, input, ...(output && { output }) }, run),
+  const tools = definitions(count).map(({ name, description, annotations, input, output, run }) =>
+    tool(name, { description, input, ...(annotations && { annotations }), ...(output && { output }) }, run),
   )
   // One page, so that a list is the whole list, as that of the others is.
   return createServer({ ...serverInfo, tools, pageSize: 1_000 })

@@ -5,6 +5,7 @@ import { createDragoman } from './dragoman.mjs'
 
 /** Messages that are prepared at once, and whose texts are made outside of what is measured. */
 const batch = 500
+const warm = { messages: 40_000, ms: 3_000 }
 let lastId = 1_000_000_000
 
 const { cases, rounds, windowMs } = JSON.parse(process.argv[2])
@@ -44,17 +45,22 @@ async function measure({ tools, opening, before, after }) {
     }
   }
 
+  await warmUp(throughDragoman, prepare)
+  await warmUp(throughJson, prepare)
   const dragoman = []
   const json = []
-  for (let round = -1; round < rounds; round++) {
-    const measured = await cpuPerMessage(throughDragoman, prepare, windowMs)
-    const baseline = await cpuPerMessage(throughJson, prepare, windowMs)
-    if (round < 0) continue
-    dragoman.push(measured)
-    json.push(baseline)
+  for (let round = 0; round < rounds; round++) {
+    dragoman.push(await cpuPerMessage(throughDragoman, prepare, windowMs))
+    json.push(await cpuPerMessage(throughJson, prepare, windowMs))
   }
   await link.close()
   return { dragoman, json, bytes: length > 0 ? answer.length : 0 }
+}
+
+/** Until the code is compiled, which takes messages, however long they last. */
+async function warmUp(run, prepare) {
+  const deadline = performance.now() + warm.ms
+  for (let done = 0; done < warm.messages && performance.now() < deadline; done += batch) await run(prepare())
 }
 
 /** Microseconds. */

@@ -4,14 +4,14 @@ import { definitions, serverInfo } from './tools.mjs'
 
 /** @param {number} count @returns a factory of servers with that many tools; the schemas are made once. */
 export function createFactory(count) {
-  const tools = definitions(count).map(({ name, description, zod, input, output, run }) => {
+  const tools = definitions(count).map(({ name, description, annotations, zod, input, output, run }) => {
     const inputSchema = zod ? input : fromJsonSchema(input)
-    if (!output) return [name, { description, inputSchema }, (args) => text(run(args))]
+    if (!output) return [name, { description, annotations, inputSchema }, (args) => text(run(args))]
     const structured = (args) => {
       const structuredContent = run(args)
       return { ...text(JSON.stringify(structuredContent)), structuredContent }
     }
-    return [name, { description, inputSchema, outputSchema: fromJsonSchema(output) }, structured]
+    return [name, { description, annotations, inputSchema, outputSchema: fromJsonSchema(output) }, structured]
   })
   return () => {
     const server = new McpServer(serverInfo)

@@ -1,4 +1,5 @@
-// The tools that every server of the benchmarks registers: half of them with zod schemas, half with plain JSON Schema.
+// The tools that every server of the benchmarks registers: half of them with zod schemas and said to be read-only, half
+// with plain JSON Schema and not: those are taken to have an effect, which Dragoman lets a call have once.
 import { z } from 'zod'
 
 export const serverInfo = { name: 'bench', version: '1.0.0' }
@@ -23,6 +24,7 @@ function echo(index) {
     name: `echo-${index}`,
     description: `Gives back the text it is given (${index})`,
     zod: true,
+    annotations: { readOnlyHint: true },
     input: z.object({
       text: z.string().describe('What to give back'),
       times: z.number().int().optional().describe('How often; once by default'),
@@ -37,6 +39,7 @@ function add(index) {
     name: `add-${index}`,
     description: `Adds two integers (${index})`,
     zod: false,
+    annotations: undefined,
     input: structuredClone(addInput),
     output: structuredClone(addOutput),
     run: ({ a, b }) => ({ sum: a + b }),
