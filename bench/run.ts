@@ -1,9 +1,10 @@
 // Measures Dragoman as built against the least that could do the same, in one run, and prints the ratios.
-//   npm run bench                    everything, about six minutes
+//   npm run bench                    everything, about eight minutes
 //   npm run bench -- --quick         less of it, about a minute
 //   npm run bench -- --only TEXT     the cases whose name contains TEXT; can be given several times
 //   npm run bench -- --json FILE     writes the rows to FILE too
 //   npm run bench -- --gate [SLACK]  fails where a figure is more than SLACK times (2) worse than its budget
+// With BENCH_PROFILE=http-dragoman (or another of children/) that process leaves a CPU profile in .cache/profiles.
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { availableParallelism, cpus, loadavg } from 'node:os'
