@@ -9,6 +9,9 @@ import { digest } from './digest.ts'
 import { advance, isTerminal, type TaskEvent, type TaskRecord, type TaskWork } from './task.ts'
 import { createTaskBus, type Ear } from './task-bus.ts'
 
+/** The owner of what belongs to whoever bears its id. */
+export const anybody = 'anybody'
+
 /** How tasks are kept. */
 export interface TaskLimits {
   /** Milliseconds that a task is kept from its creation, where its client does not say. Default 1 hour. */
@@ -21,6 +24,8 @@ export interface TaskLimits {
   readonly leaseMs?: number
   /** Tasks of one owner that are kept at most; finished ones give way first, others never. Default 1,000. */
   readonly maxPerOwner?: number
+  /** Tasks of clients that are nobody in particular that are kept at most. Default 10,000. */
+  readonly maxAnonymous?: number
   /** Tasks that one process works on at most. Default 1,000. */
   readonly maxRunning?: number
 }
@@ -82,6 +87,7 @@ const defaults = {
   pollIntervalMs: 500,
   leaseMs: 15_000,
   maxPerOwner: 1000,
+  maxAnonymous: 10_000,
   maxRunning: 1000,
 }
 /** What a worker has to write is tried this often, this far apart. */
@@ -128,7 +134,7 @@ export function createTasks(options: TasksOptions): Tasks {
     return store.put(keyOf(owner, task.id), JSON.stringify(task), {
       ifVersion,
       expiresAt: task.createdAt + task.ttlMs,
-      maxInGroup: limits.maxPerOwner,
+      maxInGroup: owner === anybody ? limits.maxAnonymous : limits.maxPerOwner,
       evict: isTerminal(task.status) ? 'first' : 'never',
     })
   }

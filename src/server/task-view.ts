@@ -1,5 +1,6 @@
 import { digest } from '../durable/digest.ts'
 import type { TaskRecord } from '../durable/task.ts'
+import { anybody } from '../durable/tasks.ts'
 import type { CreateTaskResult } from '../model/call.ts'
 import type { Feature } from '../model/feature.ts'
 import type { JsonObject } from '../model/json.ts'
@@ -21,7 +22,7 @@ export const relatedTask = 'io.modelcontextprotocol/related-task'
  */
 export function ownerOf(principal: Principal | undefined, session: string | undefined): string {
   if (principal) return digest('principal', principal.id)
-  return session === undefined ? 'bearer' : digest('session', session)
+  return session === undefined ? anybody : digest('session', session)
 }
 
 /** The owner of the tasks that a caller makes and may see. */
