@@ -3,7 +3,8 @@ import type { JsonObject } from '../../src/model/json.ts'
 import type { Crossed } from '../../src/testing.ts'
 import type { OfficialSchema } from '../codec/official-schema.ts'
 
-const results: Readonly<Record<string, string>> = {
+/** What the official schemas call the result of each method. */
+export const resultDefinitions: Readonly<Record<string, string>> = {
   initialize: 'InitializeResult',
   'server/discover': 'DiscoverResult',
   ping: 'EmptyResult',
@@ -116,6 +117,6 @@ function faultsOf(message: JsonObject, method: string | undefined, schema: Offic
   }
   const result = isObject(message['result']) ? message['result'] : {}
   if (result['resultType'] === 'input_required') return schema.faults('InputRequiredResult', result)
-  const definition = method === undefined ? undefined : results[method]
+  const definition = method === undefined ? undefined : resultDefinitions[method]
   return definition === undefined ? [`an answer to nothing`] : schema.faults(definition, result)
 }

@@ -1,0 +1,228 @@
+// Every kind of door, as a fuzzer uses it: everything is thrown at it, then it is closed, and what came is looked at.
+import { request as httpRequest, type IncomingMessage } from 'node:http'
+import { PassThrough } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { connectInMemory, serveHttp, serveStdio } from '../src/index.ts'
+import type { Server } from '../src/index.ts'
+import { encodeHeaderValue } from '../src/wire/header-value.ts'
+import { headersFor } from '../test/hostile/doors.ts'
+import { canary } from './mutate.ts'
+import type { Dice } from './random.ts'
+
+/** What became of a case. */
+export interface Outcome {
+  /** The texts that were taken in as messages of their own, in order. */
+  readonly sent: readonly (string | Uint8Array)[]
+  /** Everything that came, in order. */
+  readonly heard: readonly string[]
+  /** What the door itself did wrong. */
+  readonly faults: readonly string[]
+}
+
+/** Throws `texts` at a door of `server`. */
+export type Throw = (server: Server, texts: readonly Buffer[], dice: Dice) => Promise<Outcome>
+
+const askTimeoutMs = 20
+
+/** The lines that bytes are to whoever reads lines; blank ones are none. */
+function linesOf(texts: readonly Buffer[]): Buffer[] {
+  const whole = Buffer.concat(texts.flatMap((text) => [text, Buffer.from('\n')]))
+  const lines: Buffer[] = []
+  for (let start = 0, end = whole.indexOf(10); end >= 0; start = end + 1, end = whole.indexOf(10, start)) {
+    const line = whole.subarray(start, whole[end - 1] === 13 && end > start ? end - 1 : end)
+    if (line.some((byte) => byte !== 32 && byte !== 9)) lines.push(line)
+  }
+  return lines
+}
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+
+const memory: Throw = async (server, texts, dice) => {
+  const heard: string[] = []
+  const link = connectInMemory(server, { graceMs: 0, askTimeoutMs })
+  link.onMessage((text) => heard.push(text))
+  const sent = texts.map((bytes) => bytes.toString('utf8'))
+  for (const text of sent) {
+    link.send(text)
+    if (dice.percent(50)) await turn()
+  }
+  await turn()
+  await link.close()
+  await turn()
+  return { sent, heard, faults: [] }
+}
+
+const stdio: Throw = async (server, texts, dice) => {
+  const stdin = new PassThrough()
+  const stdout = new PassThrough()
+  const chunks: Buffer[] = []
+  stdout.on('data', (chunk: Buffer) => chunks.push(chunk))
+  const ended = serveStdio(server, { stdin, stdout, graceMs: 0, askTimeoutMs })
+  // Cut anywhere, as pipes do.
+  let rest = Buffer.concat(texts.flatMap((text) => [text, Buffer.from('\n')]))
+  while (rest.length > 0) {
+    const cut = 1 + dice.roll(rest.length)
+    stdin.write(rest.subarray(0, cut))
+    rest = rest.subarray(cut)
+    if (dice.percent(30)) await turn()
+  }
+  stdin.end()
+  await ended
+  await turn()
+  const heard = Buffer.concat(chunks).toString('utf8').split('\n')
+  const faults = heard.pop() === '' ? [] : ['the last line has no end']
+  return { sent: linesOf(texts), heard, faults }
+}
+
+interface Fetched {
+  readonly status: number
+  readonly messages: readonly string[]
+  readonly session: string | undefined
+}
+
+/** The messages of a whole body, JSON or events. */
+function messagesOf(type: string, body: string): string[] {
+  if (!type.startsWith('text/event-stream')) return body === '' ? [] : [body]
+  const data = body.split('\n\n').filter((block) => !block.includes('event: endpoint'))
+  return data
+    .map((block) =>
+      block
+        .split('\n')
+        .flatMap((line) => (line.startsWith('data:') ? [line.slice(5).trim()] : []))
+        .join('\n'),
+    )
+    .filter((text) => text !== '')
+}
+
+function exchange(
+  port: number,
+  method: string,
+  path: string,
+  headers: Record<string, string>,
+  body?: Buffer,
+): Promise<Fetched> {
+  return new Promise((resolve, reject) => {
+    const request = httpRequest(
+      { port, host: '127.0.0.1', method, path, headers, agent: false },
+      (response: IncomingMessage) => {
+        let text = ''
+        response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk))
+        response.on('error', reject).on('end', () => {
+          const type = response.headers['content-type'] ?? ''
+          resolve({
+            status: response.statusCode ?? 0,
+            messages: messagesOf(type, text),
+            session: response.headers['mcp-session-id']?.toString(),
+          })
+        })
+      },
+    )
+    request.on('error', reject).end(body)
+  })
+}
+
+/** The headers with names of any characters, as HTTP carries them. */
+function encoded(headers: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [
+      name,
+      name.startsWith('mcp-') ? encodeHeaderValue(String(value)) : value,
+    ]),
+  )
+}
+
+/** A header, now and then, that is not what the body says. */
+function spoilHeaders(headers: Record<string, string>, dice: Dice): Record<string, string> {
+  if (!dice.percent(15)) return headers
+  const name = dice.pick([...Object.keys(headers), 'mcp-session-id', 'last-event-id', 'idempotency-key', 'mcp-name'])
+  return {
+    ...headers,
+    [name]: dice.pick([canary, '', '=?base64?!?=', 'application/json', '2025-06-18', 'x'.repeat(9_000)]),
+  }
+}
+
+const http: Throw = async (server, texts, dice) => {
+  const door = await serveHttp(server, { askTimeoutMs })
+  const faults: string[] = []
+  const sent: Buffer[] = []
+  const heard: string[] = []
+  let session: string | undefined
+  let closing = false
+  const post = async (text: Buffer): Promise<void> => {
+    const fitting = headersFor(text, undefined)
+    const legacy = fitting['mcp-protocol-version'] === undefined
+    const due = legacy ? headersFor(text, session) : encoded(fitting)
+    const headers = spoilHeaders(due, dice)
+    const clean = headers === due && (!legacy || session !== undefined)
+    try {
+      const answer = await exchange(door.port, 'POST', '/mcp', headers, text)
+      session ??= answer.session
+      if (answer.status >= 500 && answer.status !== 503) faults.push(`status ${answer.status} to ${text.toString()}`)
+      if (answer.status !== 202 && answer.messages.length === 0)
+        faults.push(`nothing with ${answer.status} to ${text.toString()}`)
+      // A 503 without an id was told before the message was read; what a header spoiled is answered, but in other words.
+      const unread = (closing || answer.status === 503) && answer.messages.every((text) => text.includes('"id":null'))
+      if (answer.status === 202 || unread || !clean) return
+      heard.push(...answer.messages)
+      sent.push(text)
+    } catch (error) {
+      // Whoever comes while the door is closing may find it closed.
+      if (!closing) faults.push(`${String(error)} to ${text.toString()}`)
+    }
+  }
+  const going: Promise<void>[] = []
+  for (const text of texts) {
+    const posted = post(text)
+    going.push(posted)
+    // A session starts with its own answer.
+    if (session === undefined || dice.percent(30)) await Promise.race([posted, sleep(30)])
+  }
+  if (session !== undefined && dice.percent(50)) {
+    void exchange(door.port, 'GET', '/mcp', { accept: 'text/event-stream', 'mcp-session-id': session }).catch(() => {})
+    await exchange(door.port, 'DELETE', '/mcp', { 'mcp-session-id': session })
+  }
+  await Promise.race([Promise.all(going), sleep(60)])
+  closing = true
+  await door.close({ graceMs: 60 })
+  const late = await Promise.race([Promise.all(going).then(() => false), sleep(3_000, true)])
+  return { sent, heard, faults: late ? [...faults, 'a response never ended'] : faults }
+}
+
+const sse: Throw = async (server, texts) => {
+  const door = await serveHttp(server, { askTimeoutMs })
+  const faults: string[] = []
+  const sent: Buffer[] = []
+  let body = ''
+  const path = await new Promise<string>((resolve, reject) => {
+    const request = httpRequest(
+      { port: door.port, host: '127.0.0.1', path: '/sse', headers: { accept: 'text/event-stream' }, agent: false },
+      (stream) => {
+        stream
+          .setEncoding('utf8')
+          .on('error', () => {})
+          .on('data', (part: string) => {
+            body += part
+            const found = /event: endpoint\ndata: (\S+)/.exec(body)?.[1]
+            if (found !== undefined) resolve(found)
+          })
+      },
+    )
+    request.on('error', reject).end()
+  })
+  for (const text of texts) {
+    try {
+      const { status } = await exchange(door.port, 'POST', path, { 'content-type': 'application/json' }, text)
+      if (status === 202) sent.push(text)
+      else if (status >= 500) faults.push(`status ${status} to ${text.toString()}`)
+    } catch (error) {
+      faults.push(`${String(error)} to ${text.toString()}`)
+    }
+  }
+  await sleep(10)
+  await door.close({ graceMs: 0 })
+  await turn()
+  return { sent, heard: messagesOf('text/event-stream', body), faults }
+}
+
+/** The doors, by name. */
+export const doors: Readonly<Record<string, Throw>> = { memory, stdio, http, sse }
