@@ -36,6 +36,7 @@ export class Round {
   #flow: Flow | undefined
   #recorded: 'record' | 'recall' | undefined
   #pending: Record<string, AskRequest> | undefined
+  #ending = false
 
   constructor(core: Core, flow: Flow | undefined) {
     this.#core = core
@@ -44,6 +45,11 @@ export class Round {
 
   get suspended(): boolean {
     return this.#pending !== undefined
+  }
+
+  /** Whether the round ends with a question, or is about to. */
+  get asking(): boolean {
+    return this.suspended || this.#ending
   }
 
   /** What the handler kept for itself in the round before. */
@@ -171,6 +177,7 @@ export class Round {
     binding: Binding,
     ports: FlowPorts,
   ): Promise<InputRequiredResult> {
+    this.#ending = true
     const asked = Object.fromEntries(Object.entries(inputRequests).map(([key, request]) => [key, digest(request)]))
     const flow = { ...this.#current, round: this.#current.round + 1, asked, own }
     const requestState = await sealFlow(flow, binding, ports)
@@ -179,6 +186,13 @@ export class Round {
       ...(Object.keys(inputRequests).length > 0 && { inputRequests }),
       requestState,
     }
+  }
+
+  /** The round after live answers. */
+  next(own: Json | undefined): Round {
+    const next = new Round(this.#core, this.resumed(own))
+    next.#recorded = this.#recorded
+    return next
   }
 
   /** The flow as it goes on after live answers: what was done stays done, `own` is what the handler keeps. */

@@ -6,7 +6,7 @@ import { Refusal } from '../model/refusal.ts'
 import type { CallContext } from '../model/served.ts'
 import type { Context } from './context.ts'
 import type { Core } from './core.ts'
-import { brandOf, UrlElicitationRequired, type InputRequired } from './result.ts'
+import { brandOf, inputRequired, UrlElicitationRequired, type InputRequired } from './result.ts'
 import { Round } from './round.ts'
 import { needAsk, RunContext } from './run-context.ts'
 
@@ -57,7 +57,7 @@ export async function runHandler<T>(
       : { value: returned as Exclude<T, InputRequired> }
   } catch (thrown) {
     if (round.suspended) return suspend(run, round)
-    if (thrown instanceof UrlElicitationRequired) return { asks: await urlAsks(run, round, thrown) }
+    if (thrown instanceof UrlElicitationRequired) return urlAsks(run, round, thrown, handler)
     throw thrown
   }
 }
@@ -85,7 +85,7 @@ async function asked<T>(
     for (const [, request] of requests) needAsk(featureOf(request), run.context)
     const answers = await Promise.all(requests.map(async ([key, request]) => [key, await ask(request, key)] as const))
     const responses = Object.fromEntries<AskAnswer>(answers)
-    const next = new Round(run.core, round.resumed(wanted.state))
+    const next = round.next(wanted.state)
     const returned = await handler(new RunContext(run.core, run.call, run.context, next, responses))
     if (brandOf(returned) !== 'input_required') return { value: returned as Exclude<T, InputRequired> }
     wanted = returned as InputRequired
@@ -93,21 +93,26 @@ async function asked<T>(
   throw new Error(`The handler asked ${maxLiveRounds} times and still wants to know more`)
 }
 
-/** A thrown {@link UrlElicitationRequired}: asks, where the client is asked in rounds; else a refusal. */
-async function urlAsks(run: Run, round: Round, thrown: UrlElicitationRequired): Promise<InputRequiredResult> {
+/** A thrown {@link UrlElicitationRequired}: a refusal, where the revision has one; else the client is asked. */
+async function urlAsks<T>(
+  run: Run,
+  round: Round,
+  thrown: UrlElicitationRequired,
+  handler: (ctx: Context) => Promise<T> | T,
+): Promise<Outcome<T>> {
+  const { ask, features } = run.context
   const requests = thrown.elicitations.map((elicitation) => ({ mode: 'url' as const, ...elicitation }))
-  if (run.context.ask) {
+  if (ask && (features.has('url.requiredError') || !features.has('elicitation.url'))) {
     throw new Refusal('UrlElicitationRequired', {
       data: { elicitations: requests },
       message: thrown.message,
       cause: thrown,
     })
   }
-  needAsk('elicitation.url', run.context)
   const asks = requests.map(
     (params) => [params.elicitationId, { method: 'elicitation/create' as const, params }] as const,
   )
-  return round.inputRequired(Object.fromEntries(asks), undefined, bindingOf(run), flowPorts(run.core))
+  return asked(run, round, inputRequired({ inputRequests: Object.fromEntries(asks) }), handler)
 }
 
 function featureOf(request: AskRequest): Feature {

@@ -65,7 +65,7 @@ export async function runAsTask(
   const running = go(inner)
   if (await isDoneWithin(mode.after, running)) return running
   // A call that is about to ask its client first does so (2026-07-28, tasks, on multi round-trip requests).
-  if (round.suspended || inner.signal.aborted) return running
+  if (round.asking || inner.signal.aborted) return running
   return promoted(running, make, inner, round, core)
 }
 
@@ -83,7 +83,7 @@ async function promoted(
     core.ports.logger.warn('a call could not become a task; it is waited for', { error })
     return running
   }
-  if (round.suspended || inner.signal.aborted) {
+  if (round.asking || inner.signal.aborted) {
     await core.tasks.act(worker.owner, worker.task.id, { kind: 'cancel' })
     return running
   }

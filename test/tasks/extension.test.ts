@@ -109,6 +109,17 @@ test('questions of a task are in it; answers go to it, and what was not asked is
   ok(await client.request('tasks/update', { taskId, inputResponses: { two: yes } }))
 })
 
+test('a page that the user has to visit is a question of the task', async () => {
+  const client = await clientOf(workshop().server)
+  const { taskId } = (await call(client, 'pays')) as { taskId: string }
+  const { inputRequests } = await until(client, taskId, ({ status }) => status === 'input_required')
+  const { pay } = inputRequests as { pay: { params: object } }
+  assert.deepEqual(pay.params, { mode: 'url', url: 'https://pay.example', message: 'Pay' })
+  ok(await client.request('tasks/update', { taskId, inputResponses: { pay: { action: 'accept' } } }))
+  const { result } = await until(client, taskId, ({ status }) => status === 'completed')
+  assert.deepEqual(result, { content: [{ type: 'text', text: 'paid' }] })
+})
+
 test('what is asked before there is a task is a round of the call; what is asked after is in the task', async () => {
   const client = await clientOf(workshop().server)
   const first = await call(client, 'asks_first')
@@ -186,10 +197,10 @@ test('the client of a call that became a task can go away; before that, it takes
   const { taskId } = await call(client, 'held')
   await client.close()
   const soon = await clientOf(server)
-  void soon.request('tools/call', { name: 'held' })
-  await delay(1)
+  void soon.request('tools/call', { name: 'later' })
+  await delay(10)
   await soon.close()
-  await delay(30)
+  await delay(10)
   release()
   const back = await clientOf(server)
   await until(back, taskId, ({ status }) => status === 'completed')

@@ -46,7 +46,20 @@ test('capabilities and listings say what may be a task, to this revision alone',
 
 test('a server without such tools says nothing of tasks and has none of their methods', async () => {
   const { server } = workshop()
-  for (const name of ['held', 'must', 'quick', 'sum', 'no', 'broken', 'asks', 'asks_twice', 'asks_first', 'reports'])
+  for (const name of [
+    'held',
+    'must',
+    'later',
+    'pays',
+    'quick',
+    'sum',
+    'no',
+    'broken',
+    'asks',
+    'asks_twice',
+    'asks_first',
+    'reports',
+  ])
     server.remove('tool', name)
   const client = await clientOf(server, speak())
   assert.equal((client.introduction as { capabilities: { tasks?: object } }).capabilities.tasks, undefined)
@@ -111,6 +124,12 @@ test('an error of the protocol is what the result is', async () => {
   assert.deepEqual(error, { code: -32603, message: 'it broke' })
   const seen = ok(await client.request('tasks/get', { taskId: String(taskId) }))
   assert.deepEqual([seen['status'], seen['statusMessage']], ['failed', 'it broke'])
+})
+
+test('a page that the user has to visit first is what the result is', async () => {
+  const client = await clientOf(workshop().server, speak({ capabilities: { elicitation: { url: {} } } }))
+  const { taskId } = await started(client, 'pays')
+  assert.equal((await client.request('tasks/result', { taskId: String(taskId) })).error?.code, -32042)
 })
 
 test('arguments and names are checked before there is a task', async () => {

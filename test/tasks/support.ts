@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { setTimeout as delay } from 'node:timers/promises'
-import { createServer, form, memoryStore, Refusal, result, tool } from '../../src/index.ts'
+import { createServer, form, memoryStore, Refusal, result, tool, UrlElicitationRequired } from '../../src/index.ts'
 import type { Server, Store } from '../../src/index.ts'
 import { testClient } from '../../src/testing.ts'
 import type { Response, TestClient, TestClientOptions } from '../../src/testing.ts'
@@ -9,7 +9,7 @@ export const legacy = '2025-11-25'
 export const modern = '2026-07-28'
 export const extension = 'io.modelcontextprotocol/tasks'
 export const related = 'io.modelcontextprotocol/related-task'
-export const withTasks = { elicitation: { form: {} }, extensions: { [extension]: {} } }
+export const withTasks = { elicitation: { form: {}, url: {} }, extensions: { [extension]: {} } }
 export const ada = { id: 'ada', scopes: new Set<string>() }
 export const bob = { id: 'bob', scopes: new Set<string>() }
 
@@ -47,6 +47,11 @@ export function workshop(options: Options = {}): Bench {
       tool('plain', {}, () => 'plain'),
       tool('held', { task: { after: 10 } }, (_, { signal }) => held(signal)),
       tool('must', { task: 'always' }, (_, { signal }) => held(signal)),
+      tool('later', { task: { after: 60_000 } }, (_, { signal }) => held(signal)),
+      tool('pays', { task: 'always' }, (_, ctx) => {
+        if (ctx.inputResponses?.['pay']) return 'paid'
+        throw new UrlElicitationRequired([{ elicitationId: 'pay', url: 'https://pay.example', message: 'Pay' }])
+      }),
       tool('quick', { task: { after: 5000 } }, () => 'quick'),
       tool('sum', { task: 'always', output: { type: 'object', properties: { n: { type: 'number' } } } }, () => ({
         n: 3,
