@@ -3,9 +3,9 @@ import type { AskAnswer, AskRequest } from '../model/nouns.ts'
 import type { Clock, Logger, Random } from '../model/ports.ts'
 import { isRefusal, Refusal } from '../model/refusal.ts'
 import type { Store, Versioned } from '../model/store.ts'
-import { isStoreUnavailable } from '../model/store-unavailable.ts'
 import type { Outcome } from './claim.ts'
 import { digest } from './digest.ts'
+import { retried } from './retried.ts'
 import { advance, isTerminal, type TaskEvent, type TaskRecord, type TaskWork } from './task.ts'
 import { createTaskBus, type Ear } from './task-bus.ts'
 
@@ -91,7 +91,7 @@ const defaults = {
   maxRunning: 1000,
 }
 /** What a worker has to write is tried this often, this far apart. */
-const retry = { times: 20, everyMs: 500 }
+const patience = { times: 20, everyMs: 500 }
 
 interface Running {
   readonly owner: string
@@ -210,7 +210,7 @@ export function createTasks(options: TasksOptions): Tasks {
     const to = digest(request)
     const ear = bus.ear(id)
     try {
-      const asked = await patiently(() => step(owner, id, { kind: 'ask', token, key, ask: { to, request } }))
+      const asked = await retried(patience, () => step(owner, id, { kind: 'ask', token, key, ask: { to, request } }))
       let task = asked?.after
       for (;;) {
         if (!task || signal.aborted || isTerminal(task.status)) throw new Error('The task is over')
@@ -220,7 +220,7 @@ export function createTasks(options: TasksOptions): Tasks {
         if (reply && 'refused' in reply) throw new Error(reply.refused)
         if (reply) return reply.answer
         await ear.next(limits.leaseMs, signal)
-        task = await patiently(() => look(owner, id))
+        task = await retried(patience, () => look(owner, id))
       }
     } finally {
       ear.close()
@@ -230,7 +230,7 @@ export function createTasks(options: TasksOptions): Tasks {
   /** Writes what a task came to. The truth is known here, so it is written until that works. */
   async function record(owner: string, id: string, event: TaskEvent): Promise<void> {
     try {
-      const done = await patiently(() => step(owner, id, event))
+      const done = await retried(patience, () => step(owner, id, event))
       if (!done || done.after === done.before) logger.debug('what a task came to is wanted no more', { task: id })
     } catch (error) {
       logger.error('what a task came to could not be recorded', { task: id, error })
@@ -289,18 +289,6 @@ export function createTasks(options: TasksOptions): Tasks {
       clearInterval(renewing)
       running.clear()
     },
-  }
-}
-
-/** Tries again for a while when the store is away. */
-async function patiently<T>(attempt: () => Promise<T>): Promise<T> {
-  for (let left = retry.times; ; left--) {
-    try {
-      return await attempt()
-    } catch (error) {
-      if (!isStoreUnavailable(error) || left === 0) throw error
-      await new Promise((resolve) => setTimeout(resolve, retry.everyMs))
-    }
   }
 }
 
