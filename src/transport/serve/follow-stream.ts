@@ -22,7 +22,7 @@ export interface Following {
 }
 
 /** Whoever writes the stream is asked this often whether it is still there, and taken for dead after so many silences. */
-const patience = { askMs: 3_000, silences: 3 }
+const patience = { askMs: 2_000, silences: 2 }
 
 /**
  * Reads a stream that another process writes, as it grows, to its end. If that process is dead, the reader is told of the
