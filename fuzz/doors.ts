@@ -161,7 +161,9 @@ const http: Throw = async (server, texts, dice) => {
       if (answer.status !== 202 && answer.messages.length === 0)
         faults.push(`nothing with ${answer.status} to ${text.toString()}`)
       // A 503 without an id was told before the message was read; what a header spoiled is answered, but in other words.
-      const unread = (closing || answer.status === 503) && answer.messages.every((text) => text.includes('"id":null'))
+      const unread =
+        (closing || answer.status === 503) &&
+        answer.messages.every((text) => !text.includes('"id":') || text.includes('"id":null'))
       if (answer.status === 202 || unread || !clean) return
       heard.push(...answer.messages)
       sent.push(text)

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 import type { TLocalizedValidationError } from 'typebox/error'
-import type { Compile } from 'typebox/schema'
+import type { Check, Compile, Errors } from 'typebox/schema'
 import type { JsonObject } from '../model/json.ts'
 import { pathText } from './issues.ts'
 import type { Checked, Issue } from './issues.ts'
@@ -8,6 +8,8 @@ import type { Checked, Issue } from './issues.ts'
 /** What compiles plain JSON Schema: the default export, or the namespace, of `typebox/schema`. */
 export interface JsonSchemaEngine {
   readonly Compile: typeof Compile
+  readonly Check: typeof Check
+  readonly Errors: typeof Errors
 }
 
 let engine: JsonSchemaEngine | undefined
@@ -47,12 +49,28 @@ function requireEngine(): JsonSchemaEngine {
  * @throws for what no validator can be made of, such as a pattern that is no regular expression
  */
 export function compileJsonSchema(document: JsonObject): (value: unknown) => Checked<unknown> {
-  const validator = loadEngine().Compile(document)
+  const validator = toValidator(document)
   mustEnd(() => validator.Check({}))
   const view = inheritedNames.test(JSON.stringify(document)) ? withoutPrototypes : (value: unknown) => value
   return (value) => {
     const seen = view(value)
     return validator.Check(seen) ? { value } : { issues: toIssues(validator.Errors(seen)[1]) }
+  }
+}
+
+type Validator = Pick<ReturnType<typeof Compile>, 'Check' | 'Errors'>
+
+/**
+ * The engine interprets schemas where it finds that code cannot be generated, but it looks once only: workers allow it
+ * while they start and not later.
+ */
+function toValidator(document: JsonObject): Validator {
+  const { Compile, Check, Errors } = loadEngine()
+  try {
+    return Compile(document)
+  } catch (error) {
+    if (!(error instanceof EvalError)) throw error
+    return { Check: (value): value is never => Check(document, value), Errors: (value) => Errors(document, value) }
   }
 }
 

@@ -211,3 +211,22 @@ test('hostile names and values in a schema never become code', () => {
   }
   assert.equal(Reflect.get(globalThis, 'broken'), undefined)
 })
+
+test('where code can be generated at first and not any more, as in workers, schemas are interpreted', () => {
+  const document: JsonObject = { type: 'object', properties: { n: { type: 'integer', minimum: 2 } }, required: ['n'] }
+  const generated = compileJsonSchema(document)
+  const original = globalThis.Function
+  globalThis.Function = class {
+    constructor() {
+      throw new EvalError('Code generation from strings disallowed for this context')
+    }
+  } as unknown as FunctionConstructor
+  try {
+    const interpreted = compileJsonSchema({ ...document })
+    for (const value of [{ n: 2 }, { n: 1 }, { n: 'x' }, {}, [], null]) {
+      assert.deepEqual(interpreted(value), generated(value), JSON.stringify(value))
+    }
+  } finally {
+    globalThis.Function = original
+  }
+})

@@ -23,6 +23,9 @@ export function fetchHandler(peer: Peer, options: HttpOptions = {}): FetchHandle
   })
 }
 
+/** Bytes of a refused body that are still read. */
+const maxDiscardedBytes = 64 * 1024 * 1024
+
 function toRequest(request: Request, caps: Caps): HttpRequest {
   const url = new URL(request.url)
   return {
@@ -68,10 +71,17 @@ async function readAll(
     size += part.value.length
     chunks.push(part.value)
     if (Math.max(size, declared) <= maxBytes) continue
-    void reader.cancel().catch(() => {})
+    void discard(reader).catch(() => {})
     return new Refusal('BodyTooLarge')
   }
   return join(chunks, size)
+}
+
+/** Reads on and throws away, so that the client gets to read the refusal; not for ever. */
+async function discard(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
+  let left = maxDiscardedBytes
+  for (let part = await reader.read(); !part.done && left > 0; part = await reader.read()) left -= part.value.length
+  await reader.cancel()
 }
 
 function join(chunks: readonly Uint8Array[], size: number): Uint8Array {
