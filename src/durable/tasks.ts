@@ -280,7 +280,7 @@ export function createTasks(options: TasksOptions): Tasks {
         limit,
         ...(after !== undefined && { after: keyOf(owner, after) }),
       })
-      return listed.map(read)
+      return (await Promise.all(listed.map((kept) => living(owner, read(kept))))).filter((task) => task !== undefined)
     },
     act: async (owner, id, event) => (isId(id) ? step(owner, id, event) : undefined),
     ear: bus.ear,

@@ -56,6 +56,7 @@ test('a server without such tools says nothing of tasks and has none of their me
     'no',
     'broken',
     'asks',
+    'asks_late',
     'asks_twice',
     'asks_first',
     'reports',

@@ -64,6 +64,11 @@ export function workshop(options: Options = {}): Bench {
         const answer = await ctx.elicit('sure', sure, 'Sure?')
         return `answered ${answer.action}`
       }),
+      tool('asks_late', { task: 'always' }, async (_, ctx) => {
+        await delay(30)
+        const answer = await ctx.elicit('sure', sure, 'Sure?')
+        return `late ${answer.action}`
+      }),
       tool('asks_twice', { task: 'always' }, async (_, ctx) => {
         const both = await Promise.all([ctx.elicit('one', sure, 'One?'), ctx.elicit('two', sure, 'Two?')])
         return both.map(({ action }) => action).join()
