@@ -7,7 +7,7 @@ export interface Effort {
   readonly windowMs: number
   /** Rounds in which the official server takes part: it is there for comparison, no budget hangs on it. */
   readonly rivalRounds: number
-  /** A server is warm after so many requests of its first case, or as many as it answers in so many milliseconds. */
+  /** A server is warm after so many requests of one kind, or as many as it answers in so many milliseconds. */
   readonly warmUp: { readonly requests: number; readonly ms: number }
   /** Processes that are started to tell what starting one costs. */
   readonly spawns: number

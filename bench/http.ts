@@ -124,7 +124,10 @@ async function measure(one: Case, servers: Servers, sessions: Sessions, effort: 
   await teach(servers.bare, one, plansOf('dragoman')[0])
 
   const loads: Record<Name, Load[]> = { dragoman: [], bare: [], official: [] }
-  for (const name of names) await warmUp(plansOf(name), servers[name], name === 'official' ? hurried(effort) : effort)
+  for (const name of names) {
+    const kind = `${servers[name].port} ${pathOf('bare', one.era, one.question)}`
+    await warmUp(plansOf(name), servers[name], kind, name === 'official' ? hurried(effort) : effort)
+  }
   for (let round = 0; round < effort.rounds; round++) {
     for (const name of rotated(names, round)) {
       if (name === 'official' && round >= effort.rivalRounds) continue
@@ -142,19 +145,18 @@ function hurried(effort: Effort): Effort {
   return { ...effort, warmUp: { ...effort.warmUp, ms: effort.warmUp.ms / 10 } }
 }
 
-const warm = new WeakSet<Child>()
+const warm = new Set<string>()
 
 /**
  * Until its code is compiled a server takes several times as long, and that takes requests, however long they last. So
- * the first case on a server is warmed up for long, every other one for at least a fifth of that.
+ * the first case of a kind on a server is warmed up for long, every other one for one round.
  */
-async function warmUp(plans: readonly Plan[], server: Child, { windowMs, warmUp }: Effort): Promise<void> {
-  const share = warm.has(server) ? 1 / 5 : 1
-  const deadline = performance.now() + warmUp.ms * share
+async function warmUp(plans: readonly Plan[], server: Child, kind: string, effort: Effort): Promise<void> {
+  const deadline = performance.now() + effort.warmUp.ms
   let requests = 0
-  do requests += (await drive(plans, windowMs, server.cpu)).requests
-  while (requests < warmUp.requests * share && performance.now() < deadline)
-  warm.add(server)
+  do requests += (await drive(plans, effort.windowMs, server.cpu)).requests
+  while (!warm.has(kind) && requests < effort.warmUp.requests && performance.now() < deadline)
+  warm.add(kind)
 }
 
 function planOf(name: Name, { era, question, tools }: Case, servers: Servers, session: string | undefined): Plan {
