@@ -74,7 +74,11 @@ const json = { 'content-type': 'application/json', accept: 'application/json, te
 /** The last message of a body, JSON or events. */
 function lastOf({ text, whole }: Got): Message | undefined {
   if (!whole || text === '') return undefined
-  const data = text.match(/^data: ?(\{.*)$/gm)?.at(-1)?.replace(/^data: ?/, '') ?? text
+  const data =
+    text
+      .match(/^data: ?(\{.*)$/gm)
+      ?.at(-1)
+      ?.replace(/^data: ?/, '') ?? text
   return data.startsWith('{') ? (JSON.parse(data) as Message) : undefined // a message, as any server sends
 }
 
@@ -152,7 +156,11 @@ export async function connectLegacy(url: string): Promise<LegacyClient> {
   let resumed = 0
 
   /** Sends a request until it is answered, by resuming its stream where it broke. */
-  async function ask(method: string, asked: object, settled: (message: Message) => boolean): Promise<[Message, number]> {
+  async function ask(
+    method: string,
+    asked: object,
+    settled: (message: Message) => boolean,
+  ): Promise<[Message, number]> {
     const id = ++ids
     for (let sent = 1; sent <= maxTries; sent++) {
       const reader = createReader(id)

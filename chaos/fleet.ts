@@ -1,6 +1,9 @@
 // Server processes that are killed and started again, behind a proxy that goes round them and drops connections.
 import { spawn, type ChildProcess } from 'node:child_process'
+import { rmSync } from 'node:fs'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
+import { resolve } from 'node:path'
+import { build } from 'esbuild'
 import { freePort } from '../tools/server-process.ts'
 import type { ServerOrders } from './server.ts'
 
@@ -23,6 +26,7 @@ const drops = { oneIn: 12, withinMs: 60 }
 
 /** Starts `size` processes, and one more that waits to take the place of one that dies. */
 export async function startFleet(size: number, orders: Omit<ServerOrders, 'port'>): Promise<Fleet> {
+  const script = await bundled()
   const ports = await Promise.all(Array.from({ length: size }, freePort))
   const children: (ChildProcess | undefined)[] = []
   let ended = 0
@@ -36,7 +40,7 @@ export async function startFleet(size: number, orders: Omit<ServerOrders, 'port'
   /** A process that has loaded all it needs, and waits for orders. */
   function prepare(): Promise<ChildProcess> {
     const stdio = ['ignore', 'inherit', 'inherit', 'ipc'] as const
-    const child = spawn(process.execPath, ['tools/run.mjs', 'chaos/server.ts'], { stdio: [...stdio] })
+    const child = spawn(process.execPath, [script], { stdio: [...stdio] })
     return new Promise((resolve) => child.once('message', () => resolve(child)))
   }
 
@@ -58,7 +62,10 @@ export async function startFleet(size: number, orders: Omit<ServerOrders, 'port'
   const sockets = new Set<Socket>()
   const proxy = createServer((near) => {
     const far = connect(ports[turn++ % size] ?? 0, '127.0.0.1')
-    for (const [from, to] of [[near, far], [far, near]] as const) {
+    for (const [from, to] of [
+      [near, far],
+      [far, near],
+    ] as const) {
       sockets.add(from)
       from.on('data', (chunk) => to.write(chunk))
       from.on('error', () => to.destroy())
@@ -98,6 +105,22 @@ export async function startFleet(size: number, orders: Omit<ServerOrders, 'port'
       for (const child of [...children, await spare]) child?.kill('SIGKILL')
       for (const socket of sockets) socket.destroy()
       await new Promise((resolve) => proxy.close(resolve))
+      rmSync(script, { force: true })
     },
   }
+}
+
+/** One file that starts fast, and stays as it is while the sources change. */
+async function bundled(): Promise<string> {
+  const outfile = resolve('.cache', `chaos-${process.pid}.mjs`)
+  await build({
+    entryPoints: ['chaos/server.ts'],
+    outfile,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    packages: 'external',
+    logLevel: 'warning',
+  })
+  return outfile
 }

@@ -48,9 +48,11 @@ export function judge(
   for (const [name, { kind, end }] of told) {
     for (const what of effectsOf[kind] ?? []) {
       const had = effects.get(`${name} ${what}`) ?? 0
-      if (had > 1 || (end === 'done' && had !== 1)) faults.push(`${name}: ${what} was had ${had} times, and told ${end}`)
+      if (had > 1 || (end === 'done' && had !== 1))
+        faults.push(`${name}: ${what} was had ${had} times, and told ${end}`)
     }
-    if (end === 'unknown' && (kind === 'steps' || kind === 'asks')) faults.push(`${name}: may run again, and is unknown`)
+    if (end === 'unknown' && (kind === 'steps' || kind === 'asks'))
+      faults.push(`${name}: may run again, and is unknown`)
   }
   const { sessionsLost, eventsLost, stale } = circumstances
   if (sessionsLost > 0) faults.push(`${sessionsLost} requests were told that there is no such session`)

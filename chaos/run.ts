@@ -31,7 +31,9 @@ interface Arena {
   readonly name: string
   readonly missing: string | undefined
   readonly processes: number
-  start(folder: string): Promise<{ readonly store: ServerOrders['store']; readonly proxy?: TcpProxy; stop(): Promise<void> }>
+  start(
+    folder: string,
+  ): Promise<{ readonly store: ServerOrders['store']; readonly proxy?: TcpProxy; stop(): Promise<void> }>
 }
 
 async function behindProxy(server: TestServer, toStore: (url: string) => ServerOrders['store']) {
@@ -69,7 +71,6 @@ const arenas: readonly Arena[] = [
 const clientsAtOnce = 16
 const kinds = ['bare', 'steps', 'asks', 'tells'] as const
 
-
 async function play(arena: Arena, calls: number, kills: number): Promise<Counts> {
   const folder = mkdtempSync(join(tmpdir(), 'dragoman-chaos-'))
   const world = openWorld(join(folder, 'world.db'))
@@ -89,7 +90,8 @@ async function play(arena: Arena, calls: number, kills: number): Promise<Counts>
   const slow = setInterval(() => {
     const left = names.filter((name) => asked.has(name) && !told.has(name))
     console.error(`${arena.name}: ${told.size} of ${calls} calls, ${fleet.ended} killed; waiting for ${left.join(' ')}`)
-    for (const [call, message] of lastTold) if (left.some((name) => call.includes(name))) console.error(`  ${call} ${message}`)
+    for (const [call, message] of lastTold)
+      if (left.some((name) => call.includes(name))) console.error(`  ${call} ${message}`)
     lastTold.clear()
   }, 10_000)
   await Promise.all(
@@ -128,7 +130,13 @@ async function play(arena: Arena, calls: number, kills: number): Promise<Counts>
   return counts
 }
 
-function callOnce(fleet: Fleet, legacy: readonly LegacyClient[], kind: string, name: string, client: number): Promise<Told> {
+function callOnce(
+  fleet: Fleet,
+  legacy: readonly LegacyClient[],
+  kind: string,
+  name: string,
+  client: number,
+): Promise<Told> {
   const session = legacy[client % legacy.length]
   // Questions are asked in rounds; progress is told on streams that can be taken up again.
   if (session && (kind === 'tells' || (kind !== 'asks' && client % 2 === 0))) return session.call(kind, name)
@@ -145,7 +153,12 @@ function planDeaths(world: World, names: readonly string[], count: number): void
 
 /** A place that the call of this number comes to. */
 function placeFor(number: number, n: number): (typeof deathPlaces)[number] {
-  const places = { bare: ['start', 'effect', 'end'], steps: deathPlaces, asks: ['steps', 'end'], tells: ['start'] } as const
+  const places = {
+    bare: ['start', 'effect', 'end'],
+    steps: deathPlaces,
+    asks: ['steps', 'end'],
+    tells: ['start'],
+  } as const
   const those = places[kinds[number % kinds.length] ?? 'bare']
   return those[n % those.length] ?? 'start'
 }
@@ -195,11 +208,13 @@ const chosen = arenas.filter(({ name }) => values.only === undefined || values.o
 const present = chosen.filter(({ missing }) => missing === undefined)
 const all: Counts[] = []
 for (const [at, arena] of present.entries()) {
-  const share = (of: number): number => Math.floor((of * (at + 1)) / present.length) - Math.floor((of * at) / present.length)
+  const share = (of: number): number =>
+    Math.floor((of * (at + 1)) / present.length) - Math.floor((of * at) / present.length)
   all.push(await play(arena, share(Number(values.calls)), share(Number(values.kills))))
   print(all.at(-1))
 }
-for (const { name, missing } of chosen) if (missing !== undefined) console.log(`\n*** NOT CHECKED on ${name}: ${missing} ***\n`)
+for (const { name, missing } of chosen)
+  if (missing !== undefined) console.log(`\n*** NOT CHECKED on ${name}: ${missing} ***\n`)
 const faults = all.flatMap((counts) => counts.faults)
 if (values.report && faults.length === 0) writeReport(all)
 process.exit(faults.length > 0 || all.length === 0 ? 1 : 0)

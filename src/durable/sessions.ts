@@ -201,7 +201,8 @@ export function createSessionBook<Live>(options: SessionBookOptions<Live>): Sess
       if (here !== undefined) return here.ticket.principal !== principal || isOver(here.ticket) ? undefined : use(here)
       if (seal?.loading) await loaded(seal.loading)
       const found = await look(id)
-      if (found === undefined || found.known.ended || found.ticket.principal !== principal || isOver(found.ticket)) return undefined
+      if (found === undefined || found.known.ended || found.ticket.principal !== principal || isOver(found.ticket))
+        return undefined
       // Another request of the session may have come first.
       const meanwhile = kept.get(id)
       if (meanwhile !== undefined) return use(meanwhile)

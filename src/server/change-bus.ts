@@ -50,7 +50,10 @@ export function createChangeBus({ store, random, logger, onChange, mayKnow }: Ch
       return onChange({ ...news, visibleTo: (principal) => mayKnow(news.uri, principal) })
     }
     const { kind, scopes } = news
-    onChange({ kind, visibleTo: (who) => scopes === undefined || scopes.some((each) => isVisible({ scopes: each }, who)) })
+    onChange({
+      kind,
+      visibleTo: (who) => scopes === undefined || scopes.some((each) => isVisible({ scopes: each }, who)),
+    })
   }
 
   function missed(): void {

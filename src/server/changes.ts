@@ -6,7 +6,9 @@ import { isVisible, type Scoped } from './visibility.ts'
  * A change of what is offered, as the user of the server is told of it. `scopes` are those of what changed: whoever holds
  * all of one set may be told; left out, everybody may.
  */
-export type Announced = Exclude<Change, { readonly kind: 'task' }> & { readonly scopes?: readonly (readonly string[])[] }
+export type Announced = Exclude<Change, { readonly kind: 'task' }> & {
+  readonly scopes?: readonly (readonly string[])[]
+}
 
 /** What a peer may be told of the difference: one change per kind, to those who see any of what differs. */
 export function changesBetween(before: Snapshot, after: Snapshot): readonly Announced[] {

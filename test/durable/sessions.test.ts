@@ -22,7 +22,12 @@ const opening: SessionOpening = {
   principal: undefined,
   initializeId: 0,
 }
-const toLive = (ticket: SessionTicket): Live => ({ revision: ticket.revision, busy: false, changes: {}, dropped: false })
+const toLive = (ticket: SessionTicket): Live => ({
+  revision: ticket.revision,
+  busy: false,
+  changes: {},
+  dropped: false,
+})
 
 function open(options: Partial<SessionBookOptions<Live>> = {}) {
   const clock = handClock()

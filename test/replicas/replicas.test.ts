@@ -70,7 +70,11 @@ async function connect(to: Replica, revision: string): Promise<Client> {
   const common = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
   const send = (at: Replica, body: object, headers: object = {}): Promise<Response> =>
     fetch(at.url, { method: 'POST', headers: { ...common, ...headers }, body: JSON.stringify(body) })
-  const params = { protocolVersion: revision, capabilities: { elicitation: {} }, clientInfo: { name: 'c', version: '1' } }
+  const params = {
+    protocolVersion: revision,
+    capabilities: { elicitation: {} },
+    clientInfo: { name: 'c', version: '1' },
+  }
   const response = await send(to, { jsonrpc: '2.0', id: 0, method: 'initialize', params })
   await response.text()
   const id = response.headers.get('mcp-session-id') ?? ''
@@ -81,11 +85,19 @@ async function connect(to: Replica, revision: string): Promise<Client> {
     async request(at, requestId, method, requestParams = {}) {
       const answered = await send(at, { jsonrpc: '2.0', id: requestId, method, params: requestParams }, session)
       const text = await answered.text()
-      const data = text.match(/^data: ?(\{.*)$/gm)?.at(-1)?.replace(/^data: ?/, '') ?? text
+      const data =
+        text
+          .match(/^data: ?(\{.*)$/gm)
+          ?.at(-1)
+          ?.replace(/^data: ?/, '') ?? text
       return text === '' ? undefined : (JSON.parse(data) as Record<string, unknown>)
     },
     async stream(at, lastEventId) {
-      const headers = { accept: 'text/event-stream', ...session, ...(lastEventId !== undefined && { 'last-event-id': lastEventId }) }
+      const headers = {
+        accept: 'text/event-stream',
+        ...session,
+        ...(lastEventId !== undefined && { 'last-event-id': lastEventId }),
+      }
       return readEvents(await fetch(at.url, { headers }))
     },
     end: async (at) => (await fetch(at.url, { method: 'DELETE', headers: session })).status,
@@ -108,7 +120,12 @@ for (const sessions of ['sealed', 'stored'] as const) {
       await one.close()
       await other.close()
       const later = await replica(store, { sessions })
-      const response = await client.post(later, { jsonrpc: '2.0', id: 3, method: 'tools/call', params: { name: 'logs' } })
+      const response = await client.post(later, {
+        jsonrpc: '2.0',
+        id: 3,
+        method: 'tools/call',
+        params: { name: 'logs' },
+      })
       assert.match(await response.text(), /notifications\/message/, 'the log level was not forgotten')
     })
 
@@ -172,9 +189,16 @@ for (const revision of legacy) {
     other.server.changed('tools')
     other.server.updated('memo://a')
     const again = await client.stream(other, stream.lastEventId)
-    const told = new Set([(await again.next())['method'], (await again.next())['method'], (await again.next())['method']])
+    const told = new Set([
+      (await again.next())['method'],
+      (await again.next())['method'],
+      (await again.next())['method'],
+    ])
     assert.ok(told.has('notifications/tools/list_changed'))
-    assert.ok(told.has('notifications/resources/updated') || (await again.next())['method'] === 'notifications/resources/updated')
+    assert.ok(
+      told.has('notifications/resources/updated') ||
+        (await again.next())['method'] === 'notifications/resources/updated',
+    )
     again.close()
   })
 
@@ -209,7 +233,9 @@ for (const revision of legacy) {
     test(`${revision}: the client answers what it is asked to another replica`, async () => {
       const [one, other] = await pair()
       const client = await connect(one, revision)
-      const stream = readEvents(await client.post(one, { jsonrpc: '2.0', id: 5, method: 'tools/call', params: { name: 'asks' } }))
+      const stream = readEvents(
+        await client.post(one, { jsonrpc: '2.0', id: 5, method: 'tools/call', params: { name: 'asks' } }),
+      )
       const asked = await stream.next()
       assert.equal(asked['method'], 'elicitation/create')
       const content = { sure: true, remark: 'x'.repeat(5_000) }
@@ -236,7 +262,12 @@ test('2026-07-28: whoever listens is told of what happens on other replicas', as
       'mcp-protocol-version': '2026-07-28',
       'mcp-method': 'subscriptions/listen',
     },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'subscriptions/listen', params: { notifications, _meta: meta } }),
+    body: JSON.stringify({
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'subscriptions/listen',
+      params: { notifications, _meta: meta },
+    }),
   })
   const stream = readEvents(response)
   assert.equal((await stream.next())['method'], 'notifications/subscriptions/acknowledged')

@@ -1,7 +1,6 @@
 // Reads a response as server-sent events, message by message.
 import { createInterface } from 'node:readline'
 import { Readable } from 'node:stream'
-import type { ReadableStream } from 'node:stream/web'
 
 /** The messages of one stream. */
 export interface SseReader {
@@ -21,7 +20,7 @@ export function readEvents(response: Response): SseReader {
   let lastEventId = ''
   let id = ''
   let data = ''
-  const body = Readable.fromWeb((response.body ?? new Blob([]).stream()) as ReadableStream) // the types of DOM and Node differ
+  const body = Readable.fromWeb(response.body ?? new Blob([]).stream())
   body.on('error', () => {})
   const lines = createInterface({ input: body })
   lines.on('line', (line) => {

@@ -54,7 +54,8 @@ export function createHttpSessions(
       store,
       random,
       logger,
-      onNews: (news) => void heard(news).catch((error: unknown) => logger.warn('news of a session was lost', { error })),
+      onNews: (news) =>
+        void heard(news).catch((error: unknown) => logger.warn('news of a session was lost', { error })),
       onMissed: () => void missed().catch((error: unknown) => logger.warn('news of sessions were lost', { error })),
     })
   const tell = async (news: SessionNews): Promise<void> => bus?.tell(news)
@@ -125,7 +126,8 @@ export function createHttpSessions(
   function take(message: Message, session: Session): void {
     if (message.kind === 'response') {
       const { id } = message
-      if (id !== undefined && !session.asks.has(id)) void tell({ kind: 'answer', key: session.key, response: asJson(message) })
+      if (id !== undefined && !session.asks.has(id))
+        void tell({ kind: 'answer', key: session.key, response: asJson(message) })
       else peer.responded(message, session)
     } else if (message.kind === 'notification') {
       peer.notified(message.method, message.params, session)
@@ -142,7 +144,11 @@ export function createHttpSessions(
       void bus?.listen()
       await run()
     } catch (error) {
-      const refusal = isRefusal(error) ? error : isStoreUnavailable(error) ? busy : new Refusal('InternalError', { cause: error })
+      const refusal = isRefusal(error)
+        ? error
+        : isStoreUnavailable(error)
+          ? busy
+          : new Refusal('InternalError', { cause: error })
       if (refusal.kind === 'InternalError') logger.error('a session could not be served', { error })
       const answer = peer.refuse(id, refusal)
       visit.reply.full(answer.status, answerHeaders(answer), answer.text)

@@ -48,7 +48,7 @@ export function standIn(): StandIn {
 async function handle(call: Call, context: CallContext, served: StandIn): Promise<JsonObject> {
   if (call.method === 'tools/list') return { tools: [], ttlMs: 0, cacheScope: 'private' }
   if (call.method === 'resources/subscribe') {
-    context.session?.subscribe(call.params['uri'] as string)
+    await context.session?.subscribe(call.params['uri'] as string)
     return {}
   }
   if (call.method === 'subscriptions/listen') {
