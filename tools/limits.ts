@@ -19,6 +19,11 @@ const options: readonly (readonly [title: string, file: string, names: readonly 
   ['`serveStdio`', 'src/transport/serve/stdio.ts', ['graceMs']],
   ['Every door', 'src/defaults.ts', ['askTimeoutMs']],
   ['`createServer`', 'src/server/server.ts', ['pageSize', 'stateTtlMs']],
+  [
+    '`createServer`, `tasks`',
+    'src/durable/tasks.ts',
+    ['ttlMs', 'maxTtlMs', 'leaseMs', 'maxPerOwner', 'maxAnonymous', 'maxRunning'],
+  ],
 ]
 
 /** The doc comment of the member `name` of `text`, on one line. */
