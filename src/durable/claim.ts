@@ -108,8 +108,11 @@ function attempted(claim: Claim | undefined, event: ClaimAttempt): Transition {
 
 function begun(before: Claim | undefined, { attempt, now, leaseUntil }: ClaimAttempt, again: boolean): Transition {
   const { arguments: bound, round, token } = attempt
-  const earlier = Object.entries(before?.answers ?? {}).filter(([of]) => Number(of) < round)
-  const answers = { ...Object.fromEntries(earlier), [round]: attempt.answers }
+  const answers: Record<number, string> = { [round]: attempt.answers }
+  for (let of = 0; before !== undefined && of < round; of++) {
+    const ranOn = before.answers[of]
+    if (ranOn !== undefined) answers[of] = ranOn
+  }
   const next = { state: 'running', arguments: bound, round, answers, token, leaseUntil, since: now } as const
   return { next, verdict: { kind: 'run', again } }
 }

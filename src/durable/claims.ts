@@ -85,9 +85,12 @@ export function createClaims(options: ClaimsOptions): Claims {
   async function claim(claiming: Claiming): Promise<Held | Known> {
     const key = `claim/${claiming.id}`
     const token = Buffer.from(random(12)).toString('base64url')
-    const early = known(recording.get(key), attempt(claiming, token))
-    if (early !== undefined) return early
-    await recording.get(key)?.written
+    const onItsWay = recording.get(key)
+    if (onItsWay !== undefined) {
+      const early = known(onItsWay, attempt(claiming, token))
+      if (early !== undefined) return early
+      await onItsWay.written
+    }
     try {
       return await contend(key, claiming, token)
     } catch (cause) {
@@ -98,7 +101,8 @@ export function createClaims(options: ClaimsOptions): Claims {
 
   function attempt({ attempt: wanted }: Claiming, token: string): Extract<ClaimEvent, { kind: 'claim' }> {
     const now = clock()
-    return { kind: 'claim', attempt: { ...wanted, token }, now, leaseUntil: now + leaseMs }
+    const { arguments: bound, round, answers, rerun } = wanted
+    return { kind: 'claim', attempt: { arguments: bound, round, answers, token, rerun }, now, leaseUntil: now + leaseMs }
   }
 
   async function contend(key: string, claiming: Claiming, token: string): Promise<Held | Known> {
@@ -223,8 +227,8 @@ function read({ value }: Versioned): Claim {
 }
 
 /** What can be told before a record is written: all but that the key is free to run. */
-function known(recording: Recording | undefined, event: ClaimEvent): Known | undefined {
-  if (recording?.claim === undefined) return undefined
+function known(recording: Recording, event: ClaimEvent): Known | undefined {
+  if (recording.claim === undefined) return undefined
   const { next, verdict } = transition(recording.claim, event)
   return next === recording.claim ? told(verdict) : undefined
 }

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { digest } from './digest.ts'
 import { isObject, type Json, type JsonObject } from '../model/json.ts'
 import type { AskAnswer } from '../model/nouns.ts'
@@ -39,6 +40,7 @@ export interface FlowPorts {
   readonly ttlMs: number
 }
 
+const keyPatience = { times: 40, everyMs: 250 }
 /** Longer states are kept in the store; the client holds the handle. Bytes. */
 const spillAbove = 8 * 1024
 
@@ -53,8 +55,12 @@ export function stepKey(flow: Flow, step: string): string {
   return digest(flow.id, step)
 }
 
-/** Seals `flow` into a `requestState` that only `binding` can use. */
+/**
+ * Seals `flow` into a `requestState` that only `binding` can use.
+ * @throws Refusal `IdempotencyUnavailable` when the keys to seal with cannot be had from the store
+ */
 export async function sealFlow(flow: Flow, binding: Binding, ports: FlowPorts): Promise<string> {
+  await keysOf(ports.seal)
   const expiresAt = ports.clock() + ports.ttlMs
   const value = { ...flow, bound: boundTo(binding) } as unknown as JsonObject
   const text = ports.seal.seal('state', value, expiresAt)
@@ -62,6 +68,18 @@ export async function sealFlow(flow: Flow, binding: Binding, ports: FlowPorts): 
   const handle = Buffer.from(ports.random(16)).toString('base64url')
   await ports.store.put(`state/${handle}`, JSON.stringify(value), { expiresAt })
   return ports.seal.seal('state', { handle }, expiresAt)
+}
+
+/** Waits for the keys: what was done before the question must not be undone by a store that is away for a moment. */
+async function keysOf(seal: Seal): Promise<void> {
+  for (let left = keyPatience.times; seal.loading !== undefined; left--) {
+    try {
+      await seal.loading
+    } catch (cause) {
+      if (left === 0) throw new Refusal('IdempotencyUnavailable', { cause, ran: 'unknown' })
+      await delay(keyPatience.everyMs)
+    }
+  }
 }
 
 /**

@@ -46,17 +46,15 @@ export function createStoredSeal(options: StoredSealOptions): Seal {
   const { clock, random, logger } = options
   let seal: Seal | undefined
   let loading: Promise<void> | undefined
-  let triedAt = -Infinity
+  let failedAt = Infinity
 
   async function load(): Promise<void> {
     try {
       seal = createSeal({ keys: await loadKeys(options), clock, random })
     } catch (error) {
+      failedAt = performance.now()
       logger.error('the keys could not be had from the store', { error })
       throw error
-    } finally {
-      triedAt = performance.now()
-      loading = undefined
     }
   }
 
@@ -67,8 +65,12 @@ export function createStoredSeal(options: StoredSealOptions): Seal {
 
   return {
     get loading() {
-      if (seal !== undefined || (loading === undefined && performance.now() < triedAt + everyMs)) return undefined
-      return (loading ??= load())
+      if (seal !== undefined) return undefined
+      if (loading === undefined || performance.now() >= failedAt + everyMs) {
+        failedAt = Infinity
+        loading = load()
+      }
+      return loading
     },
     seal: (purpose, value, expiresAt) => loaded().seal(purpose, value, expiresAt),
     open: (purpose, text) => loaded().open(purpose, text),

@@ -134,10 +134,11 @@ async function briefly(written: Promise<void>): Promise<void> {
   giveUp.abort()
 }
 
-/** The result as it can be kept. @throws Refusal `Unserializable` */
+/** The result, which can be kept as JSON. @throws Refusal `Unserializable` */
 function asJson(answer: Answer): Json {
   try {
-    return JSON.parse(JSON.stringify(answer)) as Json
+    JSON.stringify(answer)
+    return answer as Json
   } catch (cause) {
     throw new Refusal('Unserializable', { cause })
   }

@@ -13,6 +13,9 @@ import { sqlite } from '../../src/store/sqlite.ts'
 import { flakyStore, handClock, recorder } from './fakes.ts'
 
 const leaseMs = 1_000
+/** Records that wait for a store keep no process alive; here nothing else does. */
+const keepsAlive = setInterval(() => {}, 1_000)
+after(() => clearInterval(keepsAlive))
 const attempt = { arguments: 'x', round: 0, answers: '', rerun: false }
 const result = (text: string) => ({ kind: 'complete', outcome: { result: text } }) as const
 

@@ -38,15 +38,31 @@ test('until the keys are there it refuses, and they are fetched once the store i
   const seal = createStoredSeal(options(flaky.store))
   flaky.away = 'before'
   await assert.rejects(seal.loading ?? Promise.resolve())
-  assert.equal(seal.loading, undefined, 'not tried again at once')
+  await assert.rejects(seal.loading ?? Promise.resolve())
   assert.throws(
     () => seal.open('state', 'x'),
     (error) => isRefusal(error) && error.kind === 'Overloaded',
   )
   flaky.away = undefined
+  await assert.rejects(seal.loading ?? Promise.resolve(), 'not tried again at once')
   await delay(1_050)
   await seal.loading
   assert.equal(seal.open('state', 'x'), undefined)
+})
+
+test('a question waits for keys that cannot be had just now', async () => {
+  const flaky = flakyStore(memoryStore())
+  const store = { ...flaky.store, durable: true }
+  const ask = tool('ask', {}, async (_, ctx) => (await ctx.elicit('sure', sure, 'Sure?')).action)
+  const speaker = await overMemory(createServer({ name: 'shop', version: '1', store, tools: [ask] }), '2026-07-28')
+  flaky.away = 'before'
+  const asked = speaker.call('ask', {})
+  const alive = setTimeout(() => {}, 5_000)
+  await delay(300)
+  flaky.away = undefined
+  assert.equal((await asked).result?.['resultType'], 'input_required')
+  clearTimeout(alive)
+  await speaker.close()
 })
 
 const sure = form({ type: 'object', properties: { sure: { type: 'boolean' } }, required: ['sure'] })

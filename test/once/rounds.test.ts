@@ -1,6 +1,6 @@
 // Calls of several rounds, and their steps, when answers are lost and processes die.
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { after, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { createServer, form, memoryStore, tool } from '../../src/index.ts'
 import type { Store } from '../../src/index.ts'
@@ -9,6 +9,9 @@ import { flakyStore, recorder } from '../durable/fakes.ts'
 import { overMemory, toldBy, type Said, type Saying } from './speakers.ts'
 
 const key = new Uint8Array(32).fill(4)
+/** Records that wait for a store keep no process alive; here nothing else does. */
+const keepsAlive = setInterval(() => {}, 1_000)
+after(() => clearInterval(keepsAlive))
 const sure = form({ type: 'object', properties: { sure: { type: 'boolean' } }, required: ['sure'] })
 const yes = { action: 'accept', content: { sure: true } }
 const no = { action: 'accept', content: { sure: false } }
