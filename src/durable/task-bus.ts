@@ -11,8 +11,11 @@ export interface TaskNews {
 
 /** Waits for news of one task, also for those that came since it last waited. */
 export interface Ear {
-  /** Resolves at the next news, or after `ms`, or once `signal` aborts. */
-  next(ms: number, signal?: AbortSignal): Promise<void>
+  /**
+   * Resolves at the next news, or after `ms`, or once `signal` aborts. `idly`: nobody's answer depends on it, so it does
+   * not keep the process alive.
+   */
+  next(ms: number, signal: AbortSignal, idly?: 'idly'): Promise<void>
   close(): void
 }
 
@@ -77,13 +80,17 @@ export function createTaskBus(
     const all = ears.get(id) ?? new Set()
     ears.set(id, all.add(onWake))
     return {
-      next: async (ms, signal) => {
-        if (!heard && signal?.aborted !== true) {
+      next: async (ms, signal, idly) => {
+        if (!heard && !signal.aborted) {
+          const stop = new AbortController()
           await new Promise<void>((resolve) => {
             waiting = resolve
-            setTimeout(resolve, ms).unref()
-            signal?.addEventListener('abort', () => resolve(), { once: true })
+            signal.addEventListener('abort', () => resolve(), { once: true, signal: stop.signal })
+            const timer = setTimeout(resolve, ms)
+            if (idly) timer.unref()
+            stop.signal.addEventListener('abort', () => clearTimeout(timer))
           })
+          stop.abort()
         }
         heard = false
       },

@@ -219,7 +219,7 @@ export function createTasks(options: TasksOptions): Tasks {
         if (reply && reply.to !== to) return await ask(owner, task, { request, key: nextKey(key) }, signal)
         if (reply && 'refused' in reply) throw new Error(reply.refused)
         if (reply) return reply.answer
-        await ear.next(limits.leaseMs, signal)
+        await ear.next(limits.leaseMs, signal, 'idly')
         task = await retried(patience, () => look(owner, id))
       }
     } finally {

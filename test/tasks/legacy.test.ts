@@ -223,6 +223,21 @@ test('two who wait for one task are asked once; a client that cannot answer is t
   for (const each of both) assert.equal(ok(each)['isError'], true)
 })
 
+test('when the one who was asked goes away, another who waits is asked', async () => {
+  const { server } = workshop()
+  const first = await clientOf(server, speak({ principal: ada }))
+  const second = await clientOf(server, speak({ principal: ada, answer: () => yes }))
+  const { taskId } = await started(first, 'asks')
+  void first.request('tasks/result', { taskId: String(taskId) })
+  await until(second, taskId, ({ status }) => status === 'input_required')
+  const waiting = second.request('tasks/result', { taskId: String(taskId) })
+  await delay(10)
+  assert.equal(first.heard.filter(({ method }) => method === 'elicitation/create').length, 1)
+  assert.equal(second.heard.filter(({ method }) => method === 'elicitation/create').length, 0)
+  await first.close()
+  assert.deepEqual(ok(await waiting)['content'], [{ type: 'text', text: 'answered accept' }])
+})
+
 test('status, progress and logs of a task go to its session and no other', async () => {
   const { server, release } = workshop()
   const client = await clientOf(server, speak())

@@ -10,7 +10,7 @@ const defaultPageSize = 100
 /** A cursor of a list of tasks outlives no task by default. */
 const cursorTtlMs = 24 * 3600_000
 /** Whoever waits for a task looks for itself this often, should news of it be lost. */
-const lookEveryMs = 5000
+const lookEveryMs = 2000
 
 /** `tasks/get`: how a task of the caller stands, with what it came to. */
 export const getTask: Method<'tasks/get'> = async ({ taskId }, context, core) =>
@@ -28,7 +28,7 @@ export const taskResult: Method<'tasks/result'> = async ({ taskId }, context, co
       const task = await find(taskId, context, core)
       if (isTerminal(task.status)) return outcomeOf(task)
       for (const [key, { request }] of Object.entries(task.asks)) {
-        if (asked.has(key)) continue
+        if (asked.has(key) || open.has(nameOf(task, key))) continue
         asked.add(key)
         void askFor(task, key, request, context, core)
       }
@@ -105,17 +105,22 @@ function outcomeOf({ id, outcome }: TaskRecord): CallToolResult {
 /** Questions that are with a client now, so that two who wait for one task do not both ask. */
 const open = new Set<string>()
 
+function nameOf({ id }: TaskRecord, key: string): string {
+  return `${id} ${key}`
+}
+
 /** Asks on the stream of whoever waits for the task, and hands on what comes back. */
 async function askFor(
-  { id }: TaskRecord,
+  task: TaskRecord,
   key: string,
   request: AskRequest,
   context: CallContext,
   core: Core,
 ): Promise<void> {
-  const name = `${id} ${key}`
-  if (!context.ask || open.has(name)) return
+  if (!context.ask) return
+  const name = nameOf(task, key)
   open.add(name)
+  const { id } = task
   const owner = callerOf(context)
   try {
     const answer = await context.ask(related(request, id), key)
