@@ -216,11 +216,10 @@ test('where code can be generated at first and not any more, as in workers, sche
   const document: JsonObject = { type: 'object', properties: { n: { type: 'integer', minimum: 2 } }, required: ['n'] }
   const generated = compileJsonSchema(document)
   const original = globalThis.Function
-  globalThis.Function = class {
-    constructor() {
-      throw new EvalError('Code generation from strings disallowed for this context')
-    }
-  } as unknown as FunctionConstructor
+  function refusing(): never {
+    throw new EvalError('Code generation from strings disallowed for this context')
+  }
+  globalThis.Function = refusing as unknown as FunctionConstructor
   try {
     const interpreted = compileJsonSchema({ ...document })
     for (const value of [{ n: 2 }, { n: 1 }, { n: 'x' }, {}, [], null]) {
