@@ -109,8 +109,8 @@ function attempted(claim: Claim | undefined, event: ClaimAttempt): Transition {
 function begun(before: Claim | undefined, { attempt, now, leaseUntil }: ClaimAttempt, again: boolean): Transition {
   const { arguments: bound, round, token } = attempt
   const answers: Record<number, string> = { [round]: attempt.answers }
-  for (let of = 0; before !== undefined && of < round; of++) {
-    const ranOn = before.answers[of]
+  for (let of = 0; of < round; of++) {
+    const ranOn = before?.answers[of]
     if (ranOn !== undefined) answers[of] = ranOn
   }
   const next = { state: 'running', arguments: bound, round, answers, token, leaseUntil, since: now } as const

@@ -102,7 +102,12 @@ export function createClaims(options: ClaimsOptions): Claims {
   function attempt({ attempt: wanted }: Claiming, token: string): Extract<ClaimEvent, { kind: 'claim' }> {
     const now = clock()
     const { arguments: bound, round, answers, rerun } = wanted
-    return { kind: 'claim', attempt: { arguments: bound, round, answers, token, rerun }, now, leaseUntil: now + leaseMs }
+    return {
+      kind: 'claim',
+      attempt: { arguments: bound, round, answers, token, rerun },
+      now,
+      leaseUntil: now + leaseMs,
+    }
   }
 
   async function contend(key: string, claiming: Claiming, token: string): Promise<Held | Known> {
