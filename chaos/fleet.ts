@@ -54,7 +54,8 @@ export async function startFleet(size: number, orders: Omit<ServerOrders, 'port'
       children[at] = undefined
       relaunching = relaunching.then(() => launch(at))
     })
-    const serving = new Promise((resolve) => child.once('message', resolve))
+    // It may be killed before it serves.
+    const serving = new Promise((resolve) => child.once('message', resolve).once('exit', resolve))
     child.send({ ...orders, port: ports[at] ?? 0 })
     await serving
   }
