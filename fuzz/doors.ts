@@ -4,7 +4,6 @@ import { PassThrough } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connectInMemory, serveHttp, serveStdio } from '../src/index.ts'
 import type { Server } from '../src/index.ts'
-import { encodeHeaderValue } from '../src/wire/header-value.ts'
 import { headersFor } from '../test/hostile/doors.ts'
 import { canary } from './mutate.ts'
 import type { Dice } from './random.ts'
@@ -121,13 +120,6 @@ function exchange(
   })
 }
 
-/** The headers with names of any characters, as HTTP carries them. */
-function encoded(headers: Record<string, string>): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [name, name.startsWith('mcp-') ? encodeHeaderValue(value) : value]),
-  )
-}
-
 /** A header, now and then, that is not what the body says. */
 function spoilHeaders(headers: Record<string, string>, dice: Dice): Record<string, string> {
   if (!dice.percent(15)) return headers
@@ -148,7 +140,7 @@ const http: Throw = async (server, texts, dice) => {
   const post = async (text: Buffer): Promise<void> => {
     const fitting = headersFor(text, undefined)
     const legacy = fitting['mcp-protocol-version'] === undefined
-    const due = legacy ? headersFor(text, session) : encoded(fitting)
+    const due = legacy ? headersFor(text, session) : fitting
     const headers = spoilHeaders(due, dice)
     const clean = headers === due && (!legacy || session !== undefined)
     try {

@@ -4,6 +4,7 @@ import { PassThrough } from 'node:stream'
 import { connect } from 'node:net'
 import { connectInMemory, fetchHandler, serveHttp, serveStdio } from '../../src/index.ts'
 import type { HttpDoorOptions, Server } from '../../src/index.ts'
+import { encodeHeaderValue } from '../../src/wire/header-value.ts'
 import { serveSocket } from '../../src/socket.ts'
 import { modernHeaders } from '../transport/serve/doors.ts'
 
@@ -196,13 +197,23 @@ type Post = (
   inbox: ReturnType<typeof createInbox>,
 ) => Promise<{ status: number; session: string | undefined }>
 
+/** The headers with names of any characters, as HTTP carries them. */
+function encoded(headers: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [
+      name,
+      name.startsWith('mcp-') ? encodeHeaderValue(String(value)) : value,
+    ]),
+  )
+}
+
 /** The headers that a client would send with `text`, as far as it can be read. */
 export function headersFor(text: string | Uint8Array, session: string | undefined): Record<string, string> {
   const base = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
   if (session !== undefined) return { ...base, 'mcp-session-id': session }
   try {
     const value = JSON.parse(Buffer.from(text).toString('utf8')) as { method?: string; params?: { _meta?: object } }
-    return value.params?._meta === undefined ? base : modernHeaders(value)
+    return value.params?._meta === undefined ? base : encoded(modernHeaders(value))
   } catch {
     return base
   }

@@ -69,7 +69,10 @@ for (const [name, open] of Object.entries(doors)) {
     for (const claimed of ['1999-01-01', '2025-11-25', '2031-01-01']) {
       const odd = text(modernCall(claimed, 'step')).replace(version, claimed)
       const { message } = await door.say(odd)
-      assert.ok([-32022, -32020, -32000, -32600].includes(message?.error?.code ?? 0), `${claimed} ${text(message ?? {})}`)
+      assert.ok(
+        [-32022, -32020, -32000, -32600].includes(message?.error?.code ?? 0),
+        `${claimed} ${text(message ?? {})}`,
+      )
     }
     await door.close()
   })
