@@ -41,7 +41,7 @@ export async function startFleet(size: number, orders: Omit<ServerOrders, 'port'
   function prepare(): Promise<ChildProcess> {
     const stdio = ['ignore', 'inherit', 'inherit', 'ipc'] as const
     const child = spawn(process.execPath, [script], { stdio: [...stdio] })
-    return new Promise((resolve) => child.once('message', () => resolve(child)))
+    return new Promise((resolve) => child.once('message', () => resolve(child)).once('exit', () => resolve(child)))
   }
 
   async function launch(at: number): Promise<void> {
@@ -113,7 +113,7 @@ export async function startFleet(size: number, orders: Omit<ServerOrders, 'port'
 
 /** One file that starts fast, and stays as it is while the sources change. */
 async function bundled(): Promise<string> {
-  const outfile = resolve('.cache', `chaos-${process.pid}.mjs`)
+  const outfile = resolve('.cache', `chaos-${process.pid}-${Date.now()}.mjs`)
   await build({
     entryPoints: ['chaos/server.ts'],
     outfile,

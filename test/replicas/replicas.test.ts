@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
+import { flakyStore } from '../durable/fakes.ts'
 import { createServer, form, memoryStore, resource, serveHttp, tool } from '../../src/index.ts'
 import type { Server, Store } from '../../src/index.ts'
 import { readEvents, type SseReader } from './sse-reader.ts'
@@ -277,4 +278,23 @@ test('2026-07-28: whoever listens is told of what happens on other replicas', as
   other.server.updated('memo://a')
   assert.equal((await stream.next())['method'], 'notifications/resources/updated')
   stream.close()
+})
+
+test('a store that goes away while a stream is taken up ends the stream, not the process', async () => {
+  const flaky = flakyStore(memoryStore())
+  const one = await replica(flaky.store)
+  const client = await connect(one, '2025-11-25')
+  const stream = await client.stream(one)
+  one.server.changed('tools')
+  await stream.next()
+  stream.close()
+  await delay(20)
+  flaky.away = 'before'
+  const again = await client.stream(one, stream.lastEventId)
+  await again.ended
+  flaky.away = undefined
+  const later = await client.stream(one, stream.lastEventId)
+  one.server.changed('tools')
+  assert.equal((await later.next())['method'], 'notifications/tools/list_changed')
+  later.close()
 })

@@ -116,6 +116,8 @@ class FetchReply implements HttpReply {
 
   full(status: number, headers: readonly string[], text?: string): void {
     if (this.#closed) return
+    // A stream that has begun can only end.
+    if (this.#controller !== undefined) return this.end()
     this.#closed = true
     this.#respond(new Response(text ?? null, { status, headers: toHeaders(headers) }))
   }

@@ -110,6 +110,8 @@ class NodeReply implements HttpReply {
 
   full(status: number, headers: readonly string[], text = '', pieces: Answer['pieces'] = [text]): void {
     if (this.#ended) return
+    // A stream that has begun can only end.
+    if (this.#response.headersSent) return this.end()
     this.#ended = true
     // A body that nobody looked at would stop the next request on this connection.
     if (!this.#request.readableFlowing && !this.#request.complete) this.#request.resume()
