@@ -4,6 +4,7 @@ import { prompt, resource, template, tool } from '../../src/index.ts'
 import { connectInMemory } from '../../src/index.ts'
 import { clientOf, everything, recorder, revisions, serverOf, settled, staff, textOf } from './support.ts'
 import type { Server } from '../../src/index.ts'
+import { quoted } from '../../src/server/visibility.ts'
 
 const secret = { scopes: ['staff'] }
 
@@ -192,4 +193,10 @@ test("the server's own log tells hidden from absent, and the caller's text only 
   )
   const { name } = told[1]?.fields as { name: string }
   assert.ok(name.length < 80 && !name.includes('\n'), name)
+})
+
+test('a text in a log line is whole up to 64 characters, and cut after them', () => {
+  assert.equal(quoted('x'.repeat(64)), `"${'x'.repeat(64)}"`)
+  assert.equal(quoted('x'.repeat(65)), `"${'x'.repeat(64)}…"`)
+  assert.equal(quoted('a\nb"c'), '"a\\nb\\"c"')
 })
