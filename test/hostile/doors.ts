@@ -200,10 +200,7 @@ type Post = (
 /** The headers with names of any characters, as HTTP carries them. */
 function encoded(headers: Record<string, string>): Record<string, string> {
   return Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [
-      name,
-      name.startsWith('mcp-') ? encodeHeaderValue(String(value)) : value,
-    ]),
+    Object.entries(headers).map(([name, value]) => [name, name.startsWith('mcp-') ? encodeHeaderValue(value) : value]),
   )
 }
 
