@@ -1,6 +1,7 @@
 import type { CallToolResult, ListToolsResult } from '../model/call.ts'
 import type { Feature } from '../model/feature.ts'
 import { isObject, own, type Json, type JsonObject } from '../model/json.ts'
+import { isLasting, lasting } from '../model/lasting.ts'
 import type { Tool } from '../model/nouns.ts'
 import type { Context } from '../server/context.ts'
 import type { Extension } from '../server/extension.ts'
@@ -127,7 +128,7 @@ export function canShowViews(ctx: Context): boolean {
 
 function around(tools: readonly ToolValue[]): Middleware {
   const shown = new Set(tools.filter(({ config }) => uiOf(config).resourceUri !== undefined).map(({ name }) => name))
-  /** Pages are the same object each time, and so are their copies, so that their text is written once. */
+  /** Pages that last are the same object each time, and so are their copies, so that their text is written once. */
   const copies = new WeakMap<object, { readonly [who in 'host' | 'other']: ListToolsResult }>()
   return {
     list: async (call, context, next) => {
@@ -137,7 +138,7 @@ function around(tools: readonly ToolValue[]): Middleware {
         host: personal(page, page.tools),
         other: personal(page, page.tools.filter(isForModels)),
       }
-      copies.set(page, known)
+      if (isLasting(page)) copies.set(page, known)
       return context.features.has(feature) ? known.host : known.other
     },
     call: async (call, context, next) => {
@@ -149,7 +150,8 @@ function around(tools: readonly ToolValue[]): Middleware {
 
 /** A page that depends on who asks: nobody may keep it for somebody else. */
 function personal(page: ListToolsResult, tools: readonly Tool[]): ListToolsResult {
-  return Object.freeze({ ...page, tools: Object.freeze([...tools]), cacheScope: 'private' })
+  const copy: ListToolsResult = { ...page, tools: Object.freeze([...tools]), cacheScope: 'private' }
+  return isLasting(page) ? lasting(copy) : copy
 }
 
 function isForModels(tool: Tool): boolean {

@@ -2,6 +2,7 @@ import type { Codec } from '../codec/codec.ts'
 import { createLoss } from '../codec/projection.ts'
 import { toWire } from '../codec/refuse.ts'
 import type { JsonObject } from '../model/json.ts'
+import { isLasting } from '../model/lasting.ts'
 import type { Notification } from '../model/notification.ts'
 import { isRefusal, Refusal } from '../model/refusal.ts'
 import { errorText, resultPieces, resultText, type RequestId, type RpcError } from '../wire/envelope.ts'
@@ -35,7 +36,7 @@ const longText = 32 * 1024
 
 /** Makes the encoder of one peer. */
 export function createEncoder(options: PeerOptions): Encoder {
-  /** Frozen results are the same each time, so they are written once per revision. */
+  /** What the server itself made to last is the same each time, so it is written once per revision. */
   const written = new WeakMap<object, Map<Codec, Written>>()
 
   /** A result with the server's identity, where the revision puts it on every one. */
@@ -90,7 +91,7 @@ export function createEncoder(options: PeerOptions): Encoder {
 
   return {
     result(id, method, result, codec, subscription) {
-      if (!Object.isFrozen(result)) return success(id, write(method, result, codec, subscription))
+      if (!isLasting(result)) return success(id, write(method, result, codec, subscription))
       const { text, bytes } = keep(method, result, codec, subscription)
       return bytes ? { ...success(id, text), pieces: resultPieces(id, bytes) } : success(id, text)
     },

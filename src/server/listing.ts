@@ -1,4 +1,5 @@
 import type { CacheHints } from '../model/nouns.ts'
+import { lasting } from '../model/lasting.ts'
 import { Refusal } from '../model/refusal.ts'
 import type { Principal } from '../model/notification.ts'
 import type { Core } from './core.ts'
@@ -74,7 +75,7 @@ function buildPage<K extends ListKind>(
   const shown = visible.slice(start, start + size)
   const last = shown.at(-1)
   const more = last !== undefined && start + size < visible.length
-  return Object.freeze({
+  return lasting({
     [list]: Object.freeze(shown.map((entry) => entry.listing)),
     ...(more && { nextCursor: writeCursor(list, last.key, placeOf(last, shelf), core) }),
     ...hintsOf(list, shelf.scoped || principal !== undefined, core),

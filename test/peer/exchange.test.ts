@@ -166,6 +166,17 @@ test('to cancel what is over, or what nobody asked, changes nothing', async () =
   }
 })
 
+test('what a handler freezes is written anew each time, since it may change further down', async () => {
+  for (const era of eras) {
+    const content = [{ type: 'text' as const, text: 'first' }]
+    const fixed = Object.freeze(result({ content }))
+    const client = await clientOf(serverOf({ tools: [tool('t', {}, () => fixed)] }), { revision: era })
+    assert.equal(textOf(await client.request('tools/call', { name: 't' })), 'first')
+    content[0] = { type: 'text', text: 'second' }
+    assert.equal(textOf(await client.request('tools/call', { name: 't' })), 'second', era)
+  }
+})
+
 const asking = (handler?: (ctx: Context) => Promise<string>): Server =>
   serverOf({
     tools: [
