@@ -27,12 +27,15 @@ export const full: Effort = {
   inFlight: [1, 32],
 }
 
+const half = (count: number): number => Math.floor(count / 2)
+
+/** Less of it: half the rounds, each half as long, after a quarter of the warming up. */
 export const quick: Effort = {
-  rounds: 3,
-  windowMs: 150,
-  rivalRounds: 1,
-  warmUp: { requests: 5_000, ms: 2_000 },
-  spawns: 5,
   tools: [1, 500],
   inFlight: [32],
+  rivalRounds: 1,
+  rounds: half(full.rounds),
+  spawns: half(full.spawns),
+  windowMs: half(full.windowMs),
+  warmUp: { requests: full.warmUp.requests / 4, ms: full.warmUp.ms / 4 },
 }
