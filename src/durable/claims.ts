@@ -80,11 +80,14 @@ export function createClaims(options: ClaimsOptions): Claims {
   const { keepMs, leaseMs, maxClaims } = { ...defaults, ...options }
   const held = new Map<string, Running>()
   const recording = new Map<string, Recording>()
+  /** Tells this process from all others; what it claims is counted. */
+  const holder = Buffer.from(random(12)).toString('base64url')
+  let claimed = 0
   let renewing: NodeJS.Timeout | undefined
 
   async function claim(claiming: Claiming): Promise<Held | Known> {
     const key = `claim/${claiming.id}`
-    const token = Buffer.from(random(12)).toString('base64url')
+    const token = `${holder}.${(++claimed).toString(36)}`
     const onItsWay = recording.get(key)
     if (onItsWay !== undefined) {
       const early = known(onItsWay, attempt(claiming, token))

@@ -46,7 +46,11 @@ const spillAbove = 8 * 1024
 
 /** A flow that nothing has happened in yet. */
 export function newFlow(random: Random): Flow {
-  const id = Buffer.from(random(16)).toString('base64url')
+  return namedFlow(Buffer.from(random(16)).toString('base64url'))
+}
+
+/** A flow that nothing has happened in yet, and that goes by a name of its caller's. */
+export function namedFlow(id: string): Flow {
   return { id, round: 0, asked: {}, answers: {}, steps: {}, own: undefined }
 }
 

@@ -1,7 +1,7 @@
 import { digest } from '../durable/digest.ts'
 import { retried } from '../durable/retried.ts'
 import { recallStep, recordStep } from '../durable/steps.ts'
-import { newFlow, sealFlow, stepKey, type Binding, type Flow, type FlowPorts } from '../durable/flow.ts'
+import { namedFlow, newFlow, sealFlow, stepKey, type Binding, type Flow, type FlowPorts } from '../durable/flow.ts'
 import type { InputRequiredResult } from '../model/call.ts'
 import type { Json } from '../model/json.ts'
 import type { AskAnswer, AskRequest } from '../model/nouns.ts'
@@ -64,7 +64,7 @@ export class Round {
 
   /** The flow as it goes by `id`, unless an earlier round named it already. */
   named(id: string): Flow {
-    return (this.#flow ??= { ...newFlow(this.#core.ports.random), id })
+    return (this.#flow ??= namedFlow(id))
   }
 
   /** Records each step the moment it is done; after a run that may have ended anywhere, looks for them first. */
