@@ -63,6 +63,7 @@ const after = `- The option \`refusals: 'application'\` of a door gives peers wi
   \`UnknownResource\`, \`since\` of \`OutcomeUnknown\`, \`elicitations\` of \`UrlElicitationRequired\`.
 - A transport's own refusals are JSON-RPC errors too, without an id. \`RateLimited\` and \`Overloaded\` come with
   \`Retry-After\`. Once a stream has begun, a refusal travels on it.
+- What still runs in a session when that is ended is answered with \`OutcomeUnknown\`, without \`since\`.
 - What is hidden from the caller is refused with the bytes of what does not exist. \`UnassignedResource\` and
   \`UnassignedPrompt\`, listed but with nothing behind them, are told like \`Unknown…\`, except in \`application\`.
 

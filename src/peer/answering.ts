@@ -106,7 +106,6 @@ export class Answering implements CallContext, Exchange {
     this.settle(undefined)
   }
 
-  /** Gives up on the handler: the caller is told `refusal`, the handler that it is over. */
   stop(refusal: Refusal): void {
     const { id, method } = this.#request
     this.settle(this.#shared.encoder.failure(id, method, refusal, this.#dialect.codec))

@@ -133,7 +133,7 @@ export function cancelled(id: unknown, reason: unknown, inFlight: InFlight): voi
 }
 
 function settled(answer: Answer): Exchange {
-  return { answer: Promise.resolve(answer), cancel: () => {}, leave: () => {} }
+  return { answer: Promise.resolve(answer), cancel: () => {}, stop: () => {}, leave: () => {} }
 }
 
 /** Ends what has no end of its own, waits for the rest, and gives up on what takes longer. */

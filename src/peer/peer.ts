@@ -54,6 +54,8 @@ export interface Exchange {
   /** Never rejects. `undefined`: cancelled, so nothing may be sent any more. */
   readonly answer: Promise<Answer | undefined>
   cancel(reason?: string): void
+  /** Gives up on the handler: the caller is told `refusal`, the handler that it is over. */
+  stop(refusal: Refusal): void
   /** The caller went away where that is a cancel: what nobody will come back for is cancelled. */
   leave(): void
   /** Present where an exchange has no end of its own (`subscriptions/listen`): completes it, with its answer. */

@@ -230,6 +230,17 @@ for (const revision of legacy) {
     assert.ok(performance.now() - started < 10_000)
   })
 
+  test(`${revision}: a call is answered when its session is ended on another replica`, async () => {
+    const [one, other] = await pair()
+    const client = await connect(one, revision)
+    const called = client.request(one, 5, 'tools/call', { name: 'waits', arguments: { ms: 20_000 } })
+    await delay(50)
+    assert.equal(await client.end(other), 204)
+    const { id, error } = (await called) ?? {}
+    assert.equal(id, 5)
+    assert.equal((error as { readonly code: number }).code, -32603)
+  })
+
   if (revision !== '2025-03-26') {
     test(`${revision}: the client answers what it is asked to another replica`, async () => {
       const [one, other] = await pair()

@@ -87,8 +87,9 @@ export function createHttpSessions(
     },
     update: ({ session }, changes) => takeIn(session, changes),
     drop({ session, streams }) {
+      // Whoever waits for them is told; not that there is no such session, which would promise that nothing ran.
+      for (const exchange of session.inFlight.values()) exchange.stop(new Refusal('OutcomeUnknown'))
       streams.close()
-      for (const exchange of session.inFlight.values()) exchange.cancel('the session was ended')
     },
     busy: ({ session, streams }) => session.inFlight.size > 0 || streams.busy,
   })

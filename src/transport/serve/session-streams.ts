@@ -31,6 +31,7 @@ export interface SessionStreams {
   heard(news: SessionNews): void
   /** Tells whoever listens of all that may have changed unheard. */
   catchUp(): void
+  /** Ends the session's own stream. Those of its calls end with their answers. */
   close(): void
 }
 
@@ -207,9 +208,6 @@ export function createSessionStreams(
       else if (news.kind === 'grown') for (const follower of followers.get(news.stream) ?? []) follower.grown()
     },
     catchUp,
-    close() {
-      closeOwn()
-      for (const stream of streams.values()) stream.close()
-    },
+    close: closeOwn,
   }
 }

@@ -168,6 +168,38 @@ for (const [name, open] of doors) {
     assert.equal(door.served.aborted, 1)
   })
 
+  on('the end of a session answers what runs in it', async (door) => {
+    const session = await shake(door, '2025-03-26', { elicitation: {} })
+    const quiet = session.ask(call(1, 'slow', { ms: 5_000 }))
+    const streamed = await session.post(call(2, 'progress', { steps: 500, ms: 10 }))
+    const listening = await session.listen()
+    const json = session.send(call(3, 'slow', { ms: 5_000 }), { accept: 'application/json' })
+    const batch = session.send([rpc(4, 'ping'), call(5, 'slow', { ms: 5_000 })])
+    await until(() => messages(streamed).length > 0)
+    assert.equal((await session.end()).status, 204)
+    await Promise.all([streamed.done, listening.done])
+    const answers = [await quiet, messages(streamed).at(-1), messages(await json)[0], messages(await batch)[1]]
+    assert.deepEqual(
+      answers.map((answer) => [answer?.id, answer?.error?.code]),
+      // Their outcome is not known: no code that says nothing ran.
+      [1, 2, 3, 5].map((id) => [id, -32603]),
+    )
+    assert.ok(messages(await batch)[0]?.result)
+    assert.equal(door.served.aborted, 3)
+  })
+
+  test(`${name}: a call that is told of on a stream is answered there within the grace`, async () => {
+    const door = await open({ seal })
+    const session = await shake(door, '2025-11-25')
+    const streamed = await session.post(call(1, 'progress', { steps: 8, ms: 10 }))
+    const stuck = await session.post(call(2, 'progress', { steps: 500, ms: 10 }))
+    await until(() => messages(stuck).length > 0)
+    await Promise.all([door.close({ graceMs: 300 }), streamed.done, stuck.done])
+    assert.equal(said(messages(streamed).at(-1)), 'done')
+    assert.equal(messages(stuck).at(-1)?.id, 2)
+    assert.ok(messages(stuck).at(-1)?.error)
+  })
+
   on('the server asks on the stream of the call', async (door) => {
     const session = await shake(door, '2025-06-18', { elicitation: {} })
     const asking = await session.post(call(7, 'ask'))
