@@ -228,8 +228,9 @@ export async function serveHttp(peer: Peer, options: ServeHttpOptions = {}): Pro
     await handler.close(closing)
     server.closeIdleConnections()
     // Responses that were just ended may still be on their way out.
-    setTimeout(() => server.closeAllConnections(), 1_000).unref()
+    const late = setTimeout(() => server.closeAllConnections(), 1_000).unref()
     await stopped
+    clearTimeout(late)
   }
   return {
     url: `http://${urlHost(host)}:${bound}${path === '*' ? '/' : path}`,
