@@ -1,6 +1,6 @@
 import { ownersOf } from './define.ts'
 import {
-  any,
+  anything,
   logLevel,
   many,
   must,
@@ -20,9 +20,9 @@ import { toolResult } from './tool-result.ts'
 import type { Revision } from './define.ts'
 import type { Fields } from './fields.ts'
 
-const meta: Fields = { _meta: any }
+const meta: Fields = { _meta: anything }
 const page: Fields = { cursor: or(text, 'BadCursor'), ...meta }
-const pageOf = (list: string, noun: string): Fields => ({ [list]: many(noun), nextCursor: any, ...meta })
+const pageOf = (list: string, noun: string): Fields => ({ [list]: many(noun), nextCursor: anything, ...meta })
 const target: Fields = { uri: must(text), ...meta }
 
 /** The first published revision. The ones after it state what they changed. */
@@ -117,57 +117,76 @@ export const revision20241105: Revision = {
       ...meta,
     },
     Introduction: {
-      protocolVersion: quiet(any),
+      protocolVersion: quiet(anything),
       capabilities: one('ServerCapabilities'),
       serverInfo: quiet(one('Implementation')),
-      instructions: any,
+      instructions: anything,
       ...meta,
     },
-    Implementation: { name: any, version: any },
-    ClientCapabilities: { experimental: any, roots: one('RootsCapability'), sampling: one('SamplingCapability') },
-    RootsCapability: { listChanged: any },
+    Implementation: { name: anything, version: anything },
+    ClientCapabilities: { experimental: anything, roots: one('RootsCapability'), sampling: one('SamplingCapability') },
+    RootsCapability: { listChanged: anything },
     SamplingCapability: {},
-    ServerCapabilities: { experimental: any, logging: any, prompts: any, resources: any, tools: any },
+    ServerCapabilities: {
+      experimental: anything,
+      logging: anything,
+      prompts: anything,
+      resources: anything,
+      tools: anything,
+    },
 
     EmptyParams: meta,
     EmptyResult: meta,
     ListParams: page,
 
     CallToolParams: { name: must(text), arguments: object, ...meta },
-    CallToolResult: { content: many('Content'), isError: any, ...meta },
+    CallToolResult: { content: many('Content'), isError: anything, ...meta },
     ListToolsResult: pageOf('tools', 'Tool'),
-    Tool: { name: any, description: any, inputSchema: any },
+    Tool: { name: anything, description: anything, inputSchema: anything },
 
     ReadResourceParams: target,
     ReadResourceResult: { contents: many('ResourceContents'), ...meta },
     SubscribeParams: target,
     ListResourcesResult: pageOf('resources', 'Resource'),
     ListResourceTemplatesResult: pageOf('resourceTemplates', 'ResourceTemplate'),
-    Resource: { uri: any, name: any, description: any, mimeType: any, annotations: one('Annotations'), size: any },
-    ResourceTemplate: { uriTemplate: any, name: any, description: any, mimeType: any, annotations: one('Annotations') },
-    ResourceContents: { uri: any, mimeType: any, text: any, blob: any },
+    Resource: {
+      uri: anything,
+      name: anything,
+      description: anything,
+      mimeType: anything,
+      annotations: one('Annotations'),
+      size: anything,
+    },
+    ResourceTemplate: {
+      uriTemplate: anything,
+      name: anything,
+      description: anything,
+      mimeType: anything,
+      annotations: one('Annotations'),
+    },
+    ResourceContents: { uri: anything, mimeType: anything, text: anything, blob: anything },
 
     GetPromptParams: { name: must(text), arguments: textMap, ...meta },
-    GetPromptResult: { description: any, messages: many('PromptMessage'), ...meta },
+    GetPromptResult: { description: anything, messages: many('PromptMessage'), ...meta },
     ListPromptsResult: pageOf('prompts', 'Prompt'),
-    Prompt: { name: any, description: any, arguments: many('PromptArgument') },
-    PromptArgument: { name: any, description: any, required: any },
-    PromptMessage: { role: any, content: one('Content') },
+    Prompt: { name: anything, description: anything, arguments: many('PromptArgument') },
+    PromptArgument: { name: anything, description: anything, required: anything },
+    PromptMessage: { role: anything, content: one('Content') },
 
     CompleteParams: { ref: must(reference), argument: must(partial), ...meta },
-    CompleteResult: { completion: any, ...meta },
-    Reference: { type: any, name: any, uri: any },
+    CompleteResult: { completion: anything, ...meta },
+    Reference: { type: anything, name: anything, uri: anything },
 
     SetLevelParams: { level: must(logLevel), ...meta },
-    LogParams: { level: any, logger: any, data: any, ...meta },
-    ProgressParams: { progressToken: any, progress: any, total: any, ...meta },
-    CancelledParams: { requestId: any, reason: any, ...meta },
-    ResourceUpdatedParams: { uri: any, ...meta },
+    LogParams: { level: anything, logger: anything, data: anything, ...meta },
+    ProgressParams: { progressToken: anything, progress: anything, total: anything, ...meta },
+    CancelledParams: { requestId: anything, reason: anything, ...meta },
+    ResourceUpdatedParams: { uri: anything, ...meta },
 
-    Annotations: { audience: any, priority: any },
-    TextContent: { type: any, text: any, annotations: one('Annotations') },
-    ImageContent: { type: any, data: any, mimeType: any, annotations: one('Annotations') },
-    EmbeddedResource: { type: any, resource: one('ResourceContents'), annotations: one('Annotations') },
+    Annotations: { audience: anything, priority: anything },
+    TextContent: { type: anything, text: anything, annotations: one('Annotations') },
+    ImageContent: { type: anything, data: anything, mimeType: anything, annotations: one('Annotations') },
+    EmbeddedResource: { type: anything, resource: one('ResourceContents'), annotations: one('Annotations') },
 
     SampleParams: {
       messages: must(many('SamplingMessage')),
@@ -176,14 +195,14 @@ export const revision20241105: Revision = {
       systemPrompt: text,
       includeContext: text,
       temperature: number,
-      stopSequences: any,
-      metadata: any,
+      stopSequences: anything,
+      metadata: anything,
       ...meta,
     },
-    SamplingMessage: { role: any, content: one('SamplingContent') },
-    SampleResult: { role: any, content: one('SamplingContent'), model: any, stopReason: any, ...meta },
+    SamplingMessage: { role: anything, content: one('SamplingContent') },
+    SampleResult: { role: anything, content: one('SamplingContent'), model: anything, stopReason: anything, ...meta },
     ListRootsResult: { roots: many('Root'), ...meta },
-    Root: { uri: any, name: any },
+    Root: { uri: anything, name: anything },
   },
   unions: {
     Content: { text: 'TextContent', image: 'ImageContent', resource: 'EmbeddedResource' },

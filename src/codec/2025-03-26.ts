@@ -1,5 +1,5 @@
 import { extend } from './define.ts'
-import { any, one } from './fields.ts'
+import { anything, one } from './fields.ts'
 import { revision20241105 } from './2024-11-05.ts'
 import type { Revision } from './define.ts'
 
@@ -21,10 +21,16 @@ export const revision20250326: Revision = extend(revision20241105, {
   nouns: {
     gains: {
       Tool: { annotations: one('ToolAnnotations') },
-      ToolAnnotations: { title: any, readOnlyHint: any, destructiveHint: any, idempotentHint: any, openWorldHint: any },
-      AudioContent: { type: any, data: any, mimeType: any, annotations: one('Annotations') },
-      ProgressParams: { message: any },
-      ServerCapabilities: { completions: any },
+      ToolAnnotations: {
+        title: anything,
+        readOnlyHint: anything,
+        destructiveHint: anything,
+        idempotentHint: anything,
+        openWorldHint: anything,
+      },
+      AudioContent: { type: anything, data: anything, mimeType: anything, annotations: one('Annotations') },
+      ProgressParams: { message: anything },
+      ServerCapabilities: { completions: anything },
     },
   },
   unions: { gains: { Content: { audio: 'AudioContent' }, SamplingContent: { audio: 'AudioContent' } } },

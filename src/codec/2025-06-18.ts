@@ -1,13 +1,13 @@
 import { plainForm, refusesBeyondPlainForm } from './elicitation.ts'
 import { extend } from './define.ts'
-import { any, completionContext, must, object, one, quiet, text } from './fields.ts'
+import { anything, completionContext, must, object, one, quiet, text } from './fields.ts'
 import { objectOutputSchema, toolResult } from './tool-result.ts'
 import { revision20250326 } from './2025-03-26.ts'
 import type { Revision } from './define.ts'
 import type { Fields } from './fields.ts'
 
-const titled: Fields = { title: any }
-const meta: Fields = { _meta: any }
+const titled: Fields = { title: anything }
+const meta: Fields = { _meta: anything }
 
 /** What 2025-06-18 changed: elicitation, structured content, resource links, titles, `_meta` on nouns; no batches. */
 export const revision20250618: Revision = extend(revision20250326, {
@@ -48,29 +48,29 @@ export const revision20250618: Revision = extend(revision20250326, {
       ClientCapabilities: { elicitation: one('ElicitationCapability') },
       ElicitationCapability: {},
       ElicitParams: { message: must(text), requestedSchema: must(object), ...meta },
-      ElicitResult: { action: any, content: any, ...meta },
+      ElicitResult: { action: anything, content: anything, ...meta },
       Implementation: titled,
-      Tool: { ...titled, outputSchema: any, ...meta },
+      Tool: { ...titled, outputSchema: anything, ...meta },
       Resource: { ...titled, ...meta },
       ResourceTemplate: { ...titled, ...meta },
       ResourceContents: meta,
       ResourceLink: {
-        type: any,
-        uri: any,
-        name: any,
+        type: anything,
+        uri: anything,
+        name: anything,
         ...titled,
-        description: any,
-        mimeType: any,
-        size: any,
+        description: anything,
+        mimeType: anything,
+        size: anything,
         annotations: one('Annotations'),
         ...meta,
       },
       Prompt: { ...titled, ...meta },
       PromptArgument: titled,
-      Reference: { title: quiet(any) },
-      CallToolResult: { structuredContent: any },
+      Reference: { title: quiet(anything) },
+      CallToolResult: { structuredContent: anything },
       CompleteParams: { context: completionContext },
-      Annotations: { lastModified: any },
+      Annotations: { lastModified: anything },
       TextContent: meta,
       ImageContent: meta,
       AudioContent: meta,

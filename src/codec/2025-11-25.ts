@@ -1,7 +1,7 @@
 import { withheld } from './capabilities.ts'
 import { extend } from './define.ts'
 import { isFormOrUrl } from './elicitation.ts'
-import { any, many, must, object, one, oneOrMany, quiet, taskOptions, text } from './fields.ts'
+import { anything, many, must, object, one, oneOrMany, quiet, taskOptions, text } from './fields.ts'
 import { handleFromWire, handleToWire, taskFromWire, taskToWire, tasksExtension, tasksFromWire } from './tasks.ts'
 import { toolResult } from './tool-result.ts'
 import { revision20250618 } from './2025-06-18.ts'
@@ -9,7 +9,7 @@ import type { RequestDefinition, Revision } from './define.ts'
 import type { Fields } from './fields.ts'
 
 const icons: Fields = { icons: many('Icon') }
-const meta: Fields = { _meta: any }
+const meta: Fields = { _meta: anything }
 
 /** Both sides may run tasks for each other; `side` begins the feature that says so. */
 const taskRequests = (side: 'tasks' | 'client.tasks', outcome: string): Record<string, RequestDefinition> => ({
@@ -75,13 +75,13 @@ export const revision20251125: Revision = extend(revision20250618, {
   clientNotifications: { gains: { 'notifications/tasks/status': 'Task' } },
   nouns: {
     gains: {
-      ClientCapabilities: { tasks: any, extensions: any },
-      ServerCapabilities: { tasks: any, extensions: any },
-      ElicitationCapability: { form: any, url: any },
-      SamplingCapability: { context: any, tools: any },
-      Implementation: { ...icons, description: any, websiteUrl: any },
-      Icon: { src: any, mimeType: any, sizes: any, theme: any },
-      Tool: { ...icons, execution: any },
+      ClientCapabilities: { tasks: anything, extensions: anything },
+      ServerCapabilities: { tasks: anything, extensions: anything },
+      ElicitationCapability: { form: anything, url: anything },
+      SamplingCapability: { context: anything, tools: anything },
+      Implementation: { ...icons, description: anything, websiteUrl: anything },
+      Icon: { src: anything, mimeType: anything, sizes: anything, theme: anything },
+      Tool: { ...icons, execution: anything },
       Resource: icons,
       ResourceTemplate: icons,
       ResourceLink: icons,
@@ -91,13 +91,13 @@ export const revision20251125: Revision = extend(revision20250618, {
       SampleParams: { tools: many('Tool'), toolChoice: object, task: taskOptions },
       SamplingMessage: { content: oneOrMany('SamplingContent'), ...meta },
       SampleResult: { content: oneOrMany('SamplingContent') },
-      ToolUseContent: { type: any, id: any, name: any, input: any, ...meta },
+      ToolUseContent: { type: anything, id: anything, name: anything, input: anything, ...meta },
       ToolResultContent: {
-        type: any,
-        toolUseId: any,
+        type: anything,
+        toolUseId: anything,
         content: many('Content'),
-        structuredContent: any,
-        isError: any,
+        structuredContent: anything,
+        isError: anything,
         ...meta,
       },
       ElicitParams: {
@@ -107,17 +107,17 @@ export const revision20251125: Revision = extend(revision20250618, {
         elicitationId: quiet(text),
         task: taskOptions,
       },
-      ElicitationCompleteParams: { elicitationId: any, ...meta },
+      ElicitationCompleteParams: { elicitationId: anything, ...meta },
       TaskParams: { taskId: must(text), ...meta },
-      ListTasksResult: { tasks: many('Task'), nextCursor: any, ...meta },
+      ListTasksResult: { tasks: many('Task'), nextCursor: anything, ...meta },
       Task: {
-        taskId: any,
-        status: any,
-        statusMessage: any,
-        createdAt: any,
-        lastUpdatedAt: any,
-        ttl: any,
-        pollInterval: any,
+        taskId: anything,
+        status: anything,
+        statusMessage: anything,
+        createdAt: anything,
+        lastUpdatedAt: anything,
+        ttl: anything,
+        pollInterval: anything,
         ...meta,
       },
     },

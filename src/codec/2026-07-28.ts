@@ -1,5 +1,5 @@
 import { extend } from './define.ts'
-import { any, asks, listenFilter, mark, must, objectMap, one, quiet, sealedState, text } from './fields.ts'
+import { anything, asks, listenFilter, mark, must, objectMap, one, quiet, sealedState, text } from './fields.ts'
 import { detailedTaskToWire, tasksExtension } from './tasks.ts'
 import { toolResult } from './tool-result.ts'
 import { revision20251125 } from './2025-11-25.ts'
@@ -122,17 +122,17 @@ export const revision20260728: Revision = extend(revision20251125, {
       CallToolParams: retry,
       GetPromptParams: retry,
       ReadResourceParams: retry,
-      InputRequiredResult: { resultType: any, inputRequests: asks, requestState: any, _meta: any },
-      ListenParams: { notifications: must(listenFilter), _meta: any },
-      AcknowledgedParams: { notifications: any, _meta: any },
+      InputRequiredResult: { resultType: anything, inputRequests: asks, requestState: anything, _meta: anything },
+      ListenParams: { notifications: must(listenFilter), _meta: anything },
+      AcknowledgedParams: { notifications: anything, _meta: anything },
       Task: {
-        ttlMs: any,
-        pollIntervalMs: any,
+        ttlMs: anything,
+        pollIntervalMs: anything,
         inputRequests: quiet(asks),
         result: quiet(one('CallToolResult')),
-        error: quiet(any),
+        error: quiet(anything),
       },
-      TaskUpdateParams: { taskId: must(text), inputResponses: must(objectMap), _meta: any },
+      TaskUpdateParams: { taskId: must(text), inputResponses: must(objectMap), _meta: anything },
     },
     drops: {
       Introduction: ['protocolVersion', 'serverInfo'],

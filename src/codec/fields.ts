@@ -31,7 +31,7 @@ const isMapOf =
     isObject(value) && Object.values(value).every((member) => member !== undefined && is(member))
 
 /** Any JSON. */
-export const any: Field = {}
+export const anything: Field = {}
 /** A field that only marks its object. */
 export const mark: Field = { mark: true }
 /** A string. */

@@ -1,5 +1,5 @@
 import { extend } from '../../src/codec/define.ts'
-import { any, must, one, text } from '../../src/codec/fields.ts'
+import { anything, must, one, text } from '../../src/codec/fields.ts'
 import { revision20260728 } from '../../src/codec/2026-07-28.ts'
 import type { Revision } from '../../src/codec/define.ts'
 
@@ -13,11 +13,11 @@ export const pretendRevision: Revision = extend(revision20260728, {
   nouns: {
     gains: {
       Tool: { price: one('Price') },
-      Price: { amount: any },
-      ServerCapabilities: { estimates: any },
-      EstimateParams: { name: must(text), _meta: any },
-      EstimateResult: { price: one('Price'), _meta: any },
-      VideoContent: { type: any, data: any, mimeType: any, _meta: any },
+      Price: { amount: anything },
+      ServerCapabilities: { estimates: anything },
+      EstimateParams: { name: must(text), _meta: anything },
+      EstimateResult: { price: one('Price'), _meta: anything },
+      VideoContent: { type: anything, data: anything, mimeType: anything, _meta: anything },
     },
   },
   unions: { gains: { Content: { video: 'VideoContent' } } },
