@@ -1,5 +1,5 @@
 import { Refusal } from '../../model/refusal.ts'
-import type { Answer, Peer, Session } from '../../peer/peer.ts'
+import type { Answer, Peer, ReadHeader, Session } from '../../peer/peer.ts'
 import { readMessage } from '../../wire/envelope.ts'
 import type { Message, RefusedMessage } from '../../wire/envelope.ts'
 
@@ -43,4 +43,9 @@ export function routeBatch(
       route(message, settle)
     }
   }
+}
+
+/** The headers of a batch, but for the key of a single call: it cannot be that of each. */
+export function sharedHeader(header: ReadHeader): ReadHeader {
+  return (name) => (name === 'idempotency-key' ? undefined : header(name))
 }

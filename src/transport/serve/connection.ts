@@ -4,13 +4,13 @@ import type { Principal } from '../../model/notification.ts'
 import type { Logger } from '../../model/ports.ts'
 import { Refusal } from '../../model/refusal.ts'
 import type { RefusalKind } from '../../model/refusal.ts'
-import type { Exchange, InFlight, Outlet, Peer, SelfContainedScope, Session } from '../../peer/peer.ts'
+import type { Exchange, InFlight, Outlet, Peer, ReadHeader, SelfContainedScope, Session } from '../../peer/peer.ts'
 import type { Caps } from '../../wire/caps.ts'
 import { isRequestId, readMessage, resultText } from '../../wire/envelope.ts'
 import type { Message, NotificationMessage, RefusedMessage, RequestId, RequestMessage } from '../../wire/envelope.ts'
 import { parseJson } from '../../wire/json.ts'
-import { routeBatch } from './batch.ts'
-import type { Reply } from './batch.ts'
+import { routeBatch, sharedHeader } from './batch.ts'
+import type { Reply, Route } from './batch.ts'
 
 /** What a duplex channel is served with. */
 export interface ConnectionOptions {
@@ -23,10 +23,17 @@ export interface ConnectionOptions {
   readonly logger: Logger
 }
 
+/** What the HTTP request that carried a message says besides. */
+export interface Origin {
+  readonly header: ReadHeader
+  /** The same principal as the channel's, with what its latest credentials grant. */
+  readonly principal: Principal | undefined
+}
+
 /** One duplex channel on which a client may speak every revision at once. */
 export interface Connection {
-  /** Takes in one message, or one batch. Whatever cannot be read is answered too. */
-  receive(message: Uint8Array | string): void
+  /** Takes in one message, or one batch, and over HTTP what its request said besides. Whatever cannot be read is answered too. */
+  receive(message: Uint8Array | string, from?: Origin): void
   /** Answers a message that was longer than the cap and was thrown away. */
   overflow(): void
   /** Takes nothing in any more, waits at most `graceMs` for what is in flight, then gives up on the rest. */
@@ -38,7 +45,8 @@ export interface Connection {
  * handshake first. All of them share one scope of ids.
  */
 export function createConnection(peer: Peer, options: ConnectionOptions): Connection {
-  const { caps, principal, transport, logger } = options
+  const { caps, transport, logger } = options
+  let { principal } = options
   const inFlight: InFlight = new Map()
   const open = new Map<Exchange, RequestId>()
   const handshakes = peer.codecs.newestWithHandshake !== undefined
@@ -51,7 +59,7 @@ export function createConnection(peer: Peer, options: ConnectionOptions): Connec
   const send = (text: string): void => {
     if (state !== 'closed') options.send(text)
   }
-  const outlet: Outlet = { send }
+  const plain: Outlet = { send }
   const say: Reply = (answer) => {
     if (answer !== undefined) send(answer.text)
   }
@@ -70,7 +78,7 @@ export function createConnection(peer: Peer, options: ConnectionOptions): Connec
     })
   }
 
-  function begin(request: RequestMessage, reply: Reply): void {
+  function begin(request: RequestMessage, reply: Reply, outlet: Outlet): void {
     if (open.size >= caps.maxInFlight) return refuse(request.id, 'Overloaded', reply)
     if (!handshakes || peer.isSelfContained(request, undefined)) {
       if (!handshakes && request.method === 'initialize') return agree(request, reply)
@@ -84,6 +92,11 @@ export function createConnection(peer: Peer, options: ConnectionOptions): Connec
     if (request.method === 'ping')
       return reply({ text: resultText(request.id, '{}'), status: 200, retryAfter: undefined })
     refuse(request.id, 'NotInitialized', reply)
+  }
+
+  function renew(latest: Principal | undefined): void {
+    principal = latest
+    if (session) session.principal = latest
   }
 
   function agree(request: RequestMessage, reply: Reply): void {
@@ -115,10 +128,10 @@ export function createConnection(peer: Peer, options: ConnectionOptions): Connec
     if (isRequestId(id)) inFlight.get(id)?.cancel(typeof reason === 'string' ? reason : undefined)
   }
 
-  function route(message: Message | RefusedMessage, reply: Reply): void {
+  function route(message: Message | RefusedMessage, reply: Reply, outlet: Outlet): void {
     switch (message.kind) {
       case 'request':
-        return begin(message, reply)
+        return begin(message, reply, outlet)
       case 'refused':
         return reply(peer.refuse(message.id, message.refusal, session?.codec))
       case 'notification':
@@ -131,22 +144,26 @@ export function createConnection(peer: Peer, options: ConnectionOptions): Connec
     }
   }
 
-  function receiveBatch(entries: readonly unknown[]): void {
+  function receiveBatch(entries: readonly unknown[], header: ReadHeader | undefined): void {
     if (!session?.codec.batch || entries.length === 0 || entries.length > caps.maxBatch) {
       return refuse(undefined, 'InvalidRequest', say)
     }
-    routeBatch(peer, session, entries, route, ({ answers }) => {
+    const outlet = header ? { send, header: sharedHeader(header) } : plain
+    const each: Route = (message, reply) => route(message, reply, outlet)
+    routeBatch(peer, session, entries, each, ({ answers }) => {
       if (answers.length > 0) send(`[${answers.map((answer) => answer.text).join(',')}]`)
     })
   }
 
   return {
-    receive(message) {
+    receive(message, from) {
       if (state !== 'open') return
+      if (from) renew(from.principal)
+      const header = from?.header
       const parsed = parseJson(message, caps)
       if (parsed.refusal !== undefined) return say(peer.refuse(undefined, parsed.refusal, session?.codec))
-      if (Array.isArray(parsed.value)) return receiveBatch(parsed.value)
-      route(readMessage(parsed.value), say)
+      if (Array.isArray(parsed.value)) return receiveBatch(parsed.value, header)
+      route(readMessage(parsed.value), say, header ? { send, header } : plain)
     },
     overflow() {
       if (state === 'open') refuse(undefined, 'BodyTooLarge', say)

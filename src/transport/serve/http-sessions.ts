@@ -14,7 +14,7 @@ import { isRequestId, readMessage } from '../../wire/envelope.ts'
 import type { Message, RequestId, RequestMessage } from '../../wire/envelope.ts'
 import type { Accepted } from '../../wire/media.ts'
 import { answerHeaders, Answering } from './answering.ts'
-import { routeBatch } from './batch.ts'
+import { routeBatch, sharedHeader } from './batch.ts'
 import type { Visit } from './http.ts'
 import type { HttpOptions, HttpReply } from './http-types.ts'
 import type { OpenExchanges } from './open-exchanges.ts'
@@ -188,6 +188,9 @@ export function createHttpSessions(
     new Answering({ reply, accepted, headers: ['mcp-session-id', id] }).finish(answer)
   }
 
+  /** Whether a request cannot be taken in, nor waited for. */
+  const isFull = ({ inFlight }: Session): boolean => open.closing || inFlight.size >= maxInFlight
+
   function createReply({ reply }: Visit, { streams }: Live, accepted: Accepted, header: ReadHeader): Answering {
     const elsewhere = (text: string): boolean => streams.listening && streams.announce(text)
     return new Answering({ reply, accepted, header, elsewhere, resumable: streams.opener })
@@ -199,7 +202,7 @@ export function createHttpSessions(
     if (live === undefined) return
     const { session } = live
     if (message.kind === 'request') {
-      if (session.inFlight.size >= maxInFlight) return refuse(visit.reply, 'Overloaded', message.id, session)
+      if (isFull(session)) return refuse(visit.reply, 'Overloaded', message.id, session)
       const answering = createReply(visit, live, accepted, visit.request.header)
       return open.add(message.id, peer.answerInSession(message, session, answering), answering)
     }
@@ -215,7 +218,7 @@ export function createHttpSessions(
     if (!session.codec.batch || entries.length === 0 || entries.length > maxBatch) {
       return refuse(visit.reply, 'InvalidRequest', undefined, session)
     }
-    const answering = createReply(visit, live, accepted, ofBatch(visit.request.header))
+    const answering = createReply(visit, live, accepted, sharedHeader(visit.request.header))
     const stop = open.watch(answering)
     routeBatch(
       peer,
@@ -224,7 +227,7 @@ export function createHttpSessions(
       (message, settle) => {
         if (message.kind === 'refused') return settle(peer.refuse(message.id, message.refusal, session.codec))
         if (message.kind === 'request') {
-          if (session.inFlight.size >= maxInFlight) {
+          if (isFull(session)) {
             return settle(peer.refuse(message.id, new Refusal('Overloaded'), session.codec))
           }
           const exchange = peer.answerInSession(message, session, answering)
@@ -246,6 +249,7 @@ export function createHttpSessions(
     const live = await enter(visit)
     if (live === undefined) return
     await bus?.listen()
+    if (open.closing) return refuse(visit.reply, 'Overloaded', undefined, live.session)
     const lastEventId = visit.request.header('last-event-id')
     if (lastEventId === undefined || !live.session.codec.http.resumable) return live.streams.listen(visit.reply)
     if (!(await live.streams.resume(visit.reply, lastEventId))) {
@@ -303,9 +307,4 @@ function subscriptionsOf(kept: JsonObject): readonly string[] {
 /** A response as it came, so that another process can read it. */
 function asJson({ id, result, error }: Extract<Message, { kind: 'response' }>): JsonObject {
   return { jsonrpc: '2.0', id, result, error } as JsonObject
-}
-
-/** The headers of a batch, but for the key of a single call: it cannot be that of each. */
-function ofBatch(header: ReadHeader): ReadHeader {
-  return (name) => (name === 'idempotency-key' ? undefined : header(name))
 }

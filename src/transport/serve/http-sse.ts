@@ -27,15 +27,23 @@ interface Link {
 /** Milliseconds that calls may go on after their client went away: going away is not a cancel. */
 const afterlifeMs = 60_000
 
-/** Serves HTTP+SSE (specification of the first revision, "HTTP with SSE"), each stream a connection of its own. */
+/** Serves HTTP+SSE, which the specification deprecates (specification of the first revision, "HTTP with SSE"), each stream a connection of its own. */
 export function createHttpSse(peer: Peer, options: HttpOptions, random: Random, open: OpenExchanges): HttpSse {
   const { logger = silent } = options
   const caps = { ...defaultCaps, ...options.caps }
   const links = new Map<string, Link>()
   const endings = new Set<() => void>()
+  let warned = false
+
+  function warnOnce(): void {
+    if (warned) return
+    warned = true
+    logger.warn('deprecated by the specification', { feature: 'HTTP+SSE' })
+  }
 
   return {
     listen({ request, reply, principal }) {
+      warnOnce()
       const id = Buffer.from(random(18)).toString('base64url')
       const [path = ''] = request.path.split('?', 1)
       const connection = createConnection(peer, {
@@ -68,7 +76,7 @@ export function createHttpSse(peer: Peer, options: HttpOptions, random: Random, 
       const link = links.get(new URLSearchParams(request.path.split('?')[1]).get('id') ?? '')
       if (link === undefined || link.principal !== principal?.id) return false
       reply.full(202, [])
-      link.connection.receive(body)
+      link.connection.receive(body, { header: request.header, principal })
       return true
     },
     async close(graceMs) {

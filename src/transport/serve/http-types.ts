@@ -43,7 +43,10 @@ export type Authenticate = (
 export interface HttpOptions extends GuardOptions {
   /** The path of the endpoint, `/mcp` by default; `*` answers on every path, for a router that strips its own. */
   readonly path?: string
-  /** The path of the older HTTP+SSE, `/sse` by default; `false` leaves it out. */
+  /**
+   * The path of the older HTTP+SSE, `/sse` by default; `false` leaves it out.
+   * @deprecated HTTP+SSE is deprecated from 2025-03-26: it is served for clients that have nothing else.
+   */
   readonly ssePath?: string | false
   /** Without it nobody is asked who they are. */
   readonly authenticate?: Authenticate

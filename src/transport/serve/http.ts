@@ -47,7 +47,6 @@ export function createHttpEndpoint(peer: Peer, options: HttpOptions = {}): HttpE
   const methods = hasStreams ? 'GET, POST, DELETE, OPTIONS' : 'POST, OPTIONS'
   const readAccept = remember(accepts)
   const seats = createSeats(caps)
-  let closing = false
 
   function refuse(reply: HttpReply, refusal: Refusal | RefusalKind, id?: RequestId): void {
     const answer = peer.refuse(id, typeof refusal === 'string' ? new Refusal(refusal) : refusal)
@@ -74,7 +73,7 @@ export function createHttpEndpoint(peer: Peer, options: HttpOptions = {}): HttpE
     if (step === 'NotFound') return notFound(peer, reply)
     if (step === 'MethodNotAllowed') return notAllowed(reply)
     if (request.method === 'OPTIONS') return step({ request, reply, principal: undefined })
-    if (closing || open.size >= caps.maxOpen) return refuse(reply, busy())
+    if (open.closing || open.size >= caps.maxOpen) return refuse(reply, busy())
     if (authenticate === undefined) return step({ request, reply, principal: undefined })
     void identify(request, reply, step)
   }
@@ -83,6 +82,7 @@ export function createHttpEndpoint(peer: Peer, options: HttpOptions = {}): HttpE
     try {
       const principal = await authenticate?.(request)
       if (isRefusal(principal)) refuse(reply, principal)
+      else if (open.closing) refuse(reply, busy())
       else step({ request, reply, principal })
     } catch (error) {
       logger.error('nobody could tell who is asking', { error })
@@ -142,6 +142,7 @@ export function createHttpEndpoint(peer: Peer, options: HttpOptions = {}): HttpE
     if (!acceptable) return refuse(reply, 'NotAcceptable')
     void request.body().then((body) => {
       if (isRefusal(body)) refuse(reply, body)
+      else if (open.closing) refuse(reply, busy())
       else take(body)
     })
   }
@@ -189,7 +190,6 @@ export function createHttpEndpoint(peer: Peer, options: HttpOptions = {}): HttpE
   return {
     handle,
     async close(graceMs) {
-      closing = true
       sessions?.close()
       await Promise.all([open.drain(graceMs), sse?.close(graceMs)])
     },

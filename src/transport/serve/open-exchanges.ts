@@ -15,6 +15,8 @@ export interface OpenResponse extends Quiet {
 export interface OpenExchanges {
   /** Responses that are open: of exchanges, and streams. */
   readonly size: number
+  /** Whether it was drained, or is being: what is not under way yet is refused, since nobody would wait for it. */
+  readonly closing: boolean
   /** Finishes `response` with the exchange's answer to the request `id`, and keeps it alive until then. */
   add(id: RequestId, exchange: Exchange, response: OpenResponse): void
   /** Keeps `stream` alive. @returns the way to stop */
@@ -42,6 +44,7 @@ interface Running extends Watched {
 export function createOpenExchanges(keepAliveMs: number, giveUp: (id: RequestId) => Answer): OpenExchanges {
   const exchanges = new Set<Running>()
   const streams = new Set<Watched>()
+  let closing = false
   let round = 0
   let timer: ReturnType<typeof setInterval> | undefined
   let emptied = (): void => {}
@@ -65,6 +68,9 @@ export function createOpenExchanges(keepAliveMs: number, giveUp: (id: RequestId)
     get size() {
       return exchanges.size + streams.size
     },
+    get closing() {
+      return closing
+    },
     add(id, exchange, stream) {
       const running: Running = { since: round, id, exchange, stream }
       exchanges.add(running)
@@ -82,6 +88,7 @@ export function createOpenExchanges(keepAliveMs: number, giveUp: (id: RequestId)
       return () => void streams.delete(watched)
     },
     async drain(graceMs) {
+      closing = true
       for (const { exchange } of exchanges) exchange.end?.()
       if (exchanges.size > 0) {
         await new Promise<void>((resolve) => {

@@ -139,7 +139,7 @@ export function messages(response: Response): Heard[] {
   }
   return events(response)
     .filter(({ data, event }) => data !== undefined && data !== '' && event !== 'endpoint')
-    .map(({ data }) => JSON.parse(data ?? ''))
+    .flatMap(({ data }) => JSON.parse(data ?? ''))
 }
 
 /** Waits until `test` holds, for at most two seconds. */

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Principal } from '../../../src/model/notification.ts'
+import { silent } from '../../../src/model/ports.ts'
 import { doors, events, messages, until } from './doors.ts'
 import type { Door } from './doors.ts'
 import { call, initialize, notification, rpc, said } from './stand-in.ts'
@@ -94,5 +95,28 @@ for (const [name, open] of doors) {
     await sleep(10)
     await door.close({ graceMs: 2_000 })
     assert.equal(said(await c.answer(2)), 'done')
+  })
+
+  test(`${name}: HTTP+SSE: each post brings its own headers and grants, a batch no key of a single call`, async () => {
+    const door = await open({
+      authenticate: ({ header }) => ({ id: 'ada', scopes: new Set([header('x-scope') ?? 'none']) }),
+    })
+    const { post, answer } = await connect(door)
+    await post(initialize(1, '2025-03-26'))
+    await answer(1)
+    await post(call(2, 'surroundings'), { 'idempotency-key': 'k', 'x-scope': 'write' })
+    assert.equal(said(await answer(2)), 'k write')
+    await post([call(3, 'surroundings')], { 'idempotency-key': 'k' })
+    assert.equal(said(await answer(3)), 'undefined none')
+    await door.close({ graceMs: 50 })
+  })
+
+  test(`${name}: HTTP+SSE: the log is told once that it is deprecated`, async () => {
+    const warned: unknown[] = []
+    const door = await open({ logger: { ...silent, warn: (message, fields) => warned.push([message, fields]) } })
+    await connect(door)
+    await connect(door)
+    assert.deepEqual(warned, [['deprecated by the specification', { feature: 'HTTP+SSE' }]])
+    await door.close({ graceMs: 50 })
   })
 }

@@ -67,6 +67,8 @@ type Act = (args: JsonObject, context: CallContext, served: StandIn) => Promise<
 
 const tools: Record<string, Act> = {
   echo: async ({ text: said }) => text(said),
+  surroundings: async (_, { header, principal }) =>
+    text(`${header?.('idempotency-key')} ${[...(principal?.scopes ?? [])].join()}`),
   async slow({ ms }, { signal }, served) {
     try {
       await sleep(Number(ms), undefined, { signal })

@@ -1,0 +1,116 @@
+// What has come in but is not read yet when a door begins to close: it is refused, never taken in and left unanswered.
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { request as httpRequest, type IncomingMessage } from 'node:http'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Store } from '../../../src/model/store.ts'
+import { createSeal } from '../../../src/seal/seal.ts'
+import { memoryStore } from '../../../src/store/memory.ts'
+import { serveHttp } from '../../../src/transport/serve/node.ts'
+import { doors, legacyHeaders, modernHeaders } from './doors.ts'
+import { call, initialize, modernCall, peerOf, rpc, standIn } from './stand-in.ts'
+
+const seal = createSeal({ keys: [randomBytes(32)] })
+const listening = { accept: 'text/event-stream' }
+
+/** Something to wait for, and the way to let it go on. */
+function gate(): { readonly opened: Promise<void>; open(): void } {
+  let open = (): void => {}
+  const opened = new Promise<void>((resolve) => (open = resolve))
+  return { opened, open: () => open() }
+}
+
+for (const [name, open] of doors) {
+  test(`${name}: whoever is told apart only while the door closes is refused`, async () => {
+    const { opened, open: letIn } = gate()
+    const door = await open({ authenticate: () => opened.then(() => undefined) })
+    const body = modernCall(1, 'slow', { ms: 5_000 })
+    const visits = [
+      door.send({ headers: modernHeaders(body), body }),
+      door.send({ method: 'GET', path: '/sse', headers: listening }),
+    ]
+    await sleep(20)
+    const closed = door.close({ graceMs: 500 })
+    letIn()
+    for (const visit of await Promise.all(visits)) {
+      await visit.done
+      assert.equal(visit.status, 503)
+    }
+    await closed
+    assert.equal(door.served.aborted, 0)
+  })
+
+  test(`${name}: a session that is found only while the door closes runs and streams nothing more`, async () => {
+    const { opened, open: letIn } = gate()
+    const store = memoryStore()
+    const first = await open({ seal, store })
+    const shaken = await first.send({ headers: legacyHeaders(), body: initialize('i', '2025-03-26') })
+    const headers = legacyHeaders(shaken.headers.get('mcp-session-id'))
+    const slow: Store = { ...store, get: (key) => opened.then(() => store.get(key)) }
+    const second = await open({ seal, store: slow })
+    const call5 = call(1, 'slow', { ms: 5_000 })
+    const visits = [
+      second.send({ headers, body: call5 }),
+      second.send({ method: 'GET', headers: { ...headers, ...listening } }),
+    ]
+    const batch = second.send({ headers, body: [rpc(2, 'ping'), call(3, 'slow', { ms: 5_000 })] })
+    await sleep(20)
+    const closed = second.close({ graceMs: 500 })
+    letIn()
+    for (const visit of await Promise.all(visits)) {
+      await visit.done
+      assert.equal(visit.status, 503)
+    }
+    await (
+      await batch
+    ).done
+    const answers = JSON.parse((await batch).text) as { readonly id: number; readonly error?: object }[]
+    assert.deepEqual(
+      new Set(answers.map(({ id, error }) => [id, error !== undefined].join())),
+      new Set(['2,false', '3,true']),
+    )
+    await Promise.all([closed, first.close()])
+    assert.equal(second.served.aborted, 0)
+  })
+}
+
+/** Posts a body in two halves. @param between what happens after the first */
+async function inHalves(port: number, path: string, text: string, between: () => unknown): Promise<number> {
+  const request = httpRequest({
+    port,
+    host: '127.0.0.1',
+    method: 'POST',
+    path,
+    headers: { ...legacyHeaders(), 'content-length': String(text.length) },
+    agent: false,
+  })
+  const answered = new Promise<IncomingMessage>((resolve, reject) =>
+    request.on('response', resolve).on('error', reject),
+  )
+  request.write(text.slice(0, 10))
+  await sleep(30)
+  between()
+  await sleep(10)
+  request.end(text.slice(10))
+  const response = await answered
+  response.resume()
+  return response.statusCode ?? 0
+}
+
+test('a body that is whole only while the door closes is refused, on both paths over HTTP', async () => {
+  const text = JSON.stringify(initialize('i', '2025-06-18'))
+  const server = await serveHttp(peerOf(standIn()), {})
+  const stream = await new Promise<IncomingMessage>((resolve, reject) => {
+    httpRequest({ port: server.port, host: '127.0.0.1', path: '/sse', headers: listening, agent: false }, resolve)
+      .on('error', reject)
+      .end()
+  })
+  const event = await new Promise<string>((resolve) => stream.setEncoding('utf8').once('data', resolve))
+  const endpoint = /data: (\S+)/.exec(event)?.[1] ?? ''
+  let closed: Promise<void> | undefined
+  const close = (): void => void (closed ??= server.close({ graceMs: 500 }))
+  const statuses = await Promise.all([endpoint, '/mcp'].map((path) => inHalves(server.port, path, text, close)))
+  assert.deepEqual(statuses, [503, 503])
+  await closed
+})
