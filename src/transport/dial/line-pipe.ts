@@ -1,0 +1,66 @@
+import type { Writable } from 'node:stream'
+import { CallFailed } from '../../model/failure.ts'
+import type { LinkListener, Outgoing } from '../../peer/link.ts'
+import type { Caps } from '../../wire/caps.ts'
+import { createLineSplitter } from '../../wire/lines.ts'
+import { readMessages, tellNoise } from './messages.ts'
+
+/** What one message a line goes over. */
+export interface LinePipeOptions {
+  readonly output: Writable
+  readonly caps: Caps
+  /** Who hears of it; nobody any more once the link has ended. */
+  listener(): LinkListener | undefined
+  /** What stray lines are told as. */
+  readonly from: 'stdout' | 'stream'
+  /** The failure of a message that can no longer be written. */
+  gone(): CallFailed
+}
+
+/** One message a line, both ways (specification, "stdio"). */
+export interface LinePipe {
+  receive(chunk: Uint8Array): void
+  /** The input has ended. */
+  end(): void
+  /** Resolves once there is room for the next message. @throws CallFailed where nothing can be written any more */
+  send(outgoing: Outgoing): Promise<void>
+}
+
+const room = Promise.resolve()
+
+/** Reads and writes lines; the streams stay their owner's. What is no message is skipped and told as noise. */
+export function createLinePipe({ output, caps, listener, from, gone }: LinePipeOptions): LinePipe {
+  const lines = createLineSplitter({
+    maxBytes: caps.maxMessageBytes,
+    onLine(line) {
+      if (!readMessages(line, caps, (message) => listener()?.message(message, {}))) noise(line)
+    },
+    onOverflow: () => noise(`a line of more than ${caps.maxMessageBytes} bytes`),
+  })
+  const noise = (skipped: Uint8Array | string): void => tellNoise(listener(), from, skipped)
+  let draining: Promise<void> | undefined
+
+  /** One promise for all that wait: a server that does not read is not written to without end. */
+  function drained(): Promise<void> {
+    draining ??= new Promise((resolve, reject) => {
+      const settle = (): void => {
+        output.off('drain', settle).off('close', settle)
+        draining = undefined
+        if (output.writable) resolve()
+        else reject(new CallFailed('ConnectionLost', { ran: 'unknown', message: gone().message }))
+      }
+      output.on('drain', settle).on('close', settle)
+    })
+    return draining
+  }
+
+  return {
+    receive: (chunk) => lines.push(chunk),
+    end: () => lines.end(),
+    send({ text, signal }) {
+      if (signal?.aborted === true) return room
+      if (!output.writable) return Promise.reject(gone())
+      return output.write(`${text}\n`) ? room : drained()
+    },
+  }
+}
