@@ -11,43 +11,58 @@ export interface ExpiringMap<Value> {
 }
 
 interface Entry<Value> {
-  readonly value: Value
-  readonly expiresAt: number
+  readonly key: string
+  /** `undefined` once the entry left the map. */
+  value: Value | undefined
+  expiresAt: number
+  /** When the heap looks at the entry, which never moves within it; `Infinity`: it is not in there. */
+  dueAt: number
 }
 
 interface Due {
-  readonly key: string
-  readonly expiresAt: number
+  readonly dueAt: number
 }
 
 /** @param onGone told of every value whose key leaves the map, deleted or expired; not of one that is replaced */
 export function createExpiringMap<Value>(clock: Clock, onGone: (value: Value) => void): ExpiringMap<Value> {
   const entries = new Map<string, Entry<Value>>()
-  /** A binary heap, soonest first. It may name entries that were replaced or deleted since. */
-  let due: Due[] = []
+  /** A binary heap, soonest first. It may hold entries that left the map, or that got more time since. */
+  let due: Entry<Value>[] = []
 
   function expire(): void {
     const now = clock()
-    for (let soonest = due[0]; soonest !== undefined && soonest.expiresAt <= now; soonest = due[0]) {
+    for (let soonest = due[0]; soonest !== undefined && soonest.dueAt <= now; soonest = due[0]) {
       pop(due)
-      if (entries.get(soonest.key)?.expiresAt === soonest.expiresAt) remove(soonest.key)
+      soonest.dueAt = Infinity
+      if (soonest.value === undefined) continue
+      if (soonest.expiresAt <= now) remove(soonest)
+      else schedule(soonest)
     }
   }
 
-  function remove(key: string): void {
-    const entry = entries.get(key)
-    if (entry === undefined) return
+  function remove(entry: Entry<Value>): void {
+    const { key, value } = entry
+    entry.value = undefined
     entries.delete(key)
-    onGone(entry.value)
+    if (value !== undefined) onGone(value)
   }
 
-  /** Keeps the heap within twice the entries, however often one of them is replaced. */
-  function schedule(key: string, expiresAt: number): void {
-    if (expiresAt === Infinity) return
-    if (due.length > 2 * entries.size + 64) {
-      due = []
-      for (const [other, entry] of entries) if (entry.expiresAt !== Infinity) push(due, { key: other, ...entry })
-    } else push(due, { key, expiresAt })
+  /** Keeps the heap within twice the entries, however many of them leave before their time. */
+  function schedule(entry: Entry<Value>): void {
+    if (entry.expiresAt === Infinity) return
+    entry.dueAt = entry.expiresAt
+    if (due.length <= 2 * entries.size + 64) return push(due, entry)
+    due = []
+    for (const other of entries.values()) {
+      other.dueAt = other.expiresAt
+      if (other.dueAt !== Infinity) push(due, other)
+    }
+  }
+
+  function add(key: string, value: Value, expiresAt: number): void {
+    const entry = { key, value, expiresAt, dueAt: Infinity }
+    entries.set(key, entry)
+    schedule(entry)
   }
 
   return {
@@ -60,33 +75,41 @@ export function createExpiringMap<Value>(clock: Clock, onGone: (value: Value) =>
       return entries.get(key)?.value
     },
     set(key, value, expiresAt) {
-      entries.set(key, { value, expiresAt })
-      schedule(key, expiresAt)
-      expire()
+      const old = entries.get(key)
+      if (old === undefined) return add(key, value, expiresAt)
+      if (expiresAt < old.dueAt && old.dueAt !== Infinity) {
+        old.value = undefined
+        return add(key, value, expiresAt)
+      }
+      old.value = value
+      old.expiresAt = expiresAt
+      if (old.dueAt === Infinity) schedule(old)
     },
     delete(key) {
       expire()
-      remove(key)
+      const entry = entries.get(key)
+      if (entry !== undefined) remove(entry)
     },
     clear() {
-      for (const key of entries.keys()) remove(key)
+      for (const entry of entries.values()) remove(entry)
       due = []
     },
   }
 }
 
-function push(heap: Due[], item: Due): void {
+function push<Item extends Due>(heap: Item[], item: Item): void {
   let at = heap.length
   while (at > 0) {
     const above = (at - 1) >> 1
     const parent = heap[above]
-    if (parent === undefined || parent.expiresAt <= item.expiresAt) break
+    if (parent === undefined || parent.dueAt <= item.dueAt) break
     heap[at] = parent
     at = above
   }
   heap[at] = item
 }
 
+/** Takes the soonest out. */
 function pop(heap: Due[]): void {
   const last = heap.pop()
   if (last === undefined || heap.length === 0) return
@@ -94,9 +117,9 @@ function pop(heap: Due[]): void {
   for (;;) {
     const left = 2 * at + 1
     const right = left + 1
-    const below = (heap[right]?.expiresAt ?? Infinity) < (heap[left]?.expiresAt ?? Infinity) ? right : left
+    const below = (heap[right]?.dueAt ?? Infinity) < (heap[left]?.dueAt ?? Infinity) ? right : left
     const child = heap[below]
-    if (child === undefined || child.expiresAt >= last.expiresAt) break
+    if (child === undefined || child.dueAt >= last.dueAt) break
     heap[at] = child
     at = below
   }

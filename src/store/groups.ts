@@ -1,10 +1,34 @@
 import type { Eviction } from '../model/store.ts'
 
-/** Which keys each group has, and which of them goes first. */
+/** A value in its group: a link in the chain of those that give way alike, in the order of putting. */
+export interface Member {
+  readonly key: string
+  evict: Eviction
+  /** Absent while the value is in no group. */
+  group: Group | undefined
+  older: Member | undefined
+  newer: Member | undefined
+}
+
+interface Chain {
+  oldest: Member | undefined
+  newest: Member | undefined
+}
+
+/** The values whose keys have one group. */
+export interface Group {
+  readonly name: string
+  size: number
+  readonly chains: Readonly<Record<Eviction, Chain>>
+}
+
+/** Which values each group has, and which of them goes first. */
 export interface Groups {
-  /** Notes that `key` was put just now. @param before what it was put with the last time, where it was there already */
-  put(key: string, evict: Eviction, before: Eviction | undefined): void
-  remove(key: string, evict: Eviction): void
+  /** Takes in what was put just now, as the newest of those that give way like it. A key without a group is passed over. */
+  add(member: Member): void
+  /** What is there was put again just now, and gives way as `evict` says. */
+  renew(member: Member, evict: Eviction): void
+  remove(member: Member): void
   size(group: string): number
   /** The key to let go of next, if there is one. */
   oldest(group: string): string | undefined
@@ -12,9 +36,6 @@ export interface Groups {
   sorted(group: string): readonly string[]
   clear(): void
 }
-
-/** Each in the order of putting. */
-type Group = Readonly<Record<Eviction, Set<string>>>
 
 const evictions = ['never', 'first', 'last'] as const
 
@@ -24,42 +45,73 @@ export function groupOf(key: string): string | undefined {
   return slash < 0 ? undefined : key.slice(0, slash)
 }
 
-/** Keeps the groups of the keys it is told of; keys without a group are passed over. */
+/** Keeps the groups of the values it is told of. In chains, since a `Set` finds its first the slower the more went before. */
 export function createGroups(): Groups {
   const groups = new Map<string, Group>()
-  const sizeOf = (group: Group): number => group.never.size + group.first.size + group.last.size
 
   return {
-    put(key, evict, before) {
-      const name = groupOf(key)
+    add(member) {
+      const name = groupOf(member.key)
       if (name === undefined) return
-      const known = groups.get(name)
-      const group = known ?? { never: new Set(), first: new Set(), last: new Set() }
-      if (known === undefined) groups.set(name, group)
-      if (before !== undefined) group[before].delete(key)
-      group[evict].add(key)
+      const group = groups.get(name) ?? emptyGroup(name)
+      if (group.size === 0) groups.set(name, group)
+      group.size++
+      member.group = group
+      link(member, group.chains[member.evict])
     },
-    remove(key, evict) {
-      const name = groupOf(key)
-      const group = name === undefined ? undefined : groups.get(name)
-      if (name === undefined || group === undefined) return
-      group[evict].delete(key)
-      if (sizeOf(group) === 0) groups.delete(name)
+    renew(member, evict) {
+      const { group } = member
+      if (group !== undefined) {
+        unlink(member, group.chains[member.evict])
+        link(member, group.chains[evict])
+      }
+      member.evict = evict
     },
-    size(name) {
-      const group = groups.get(name)
-      return group === undefined ? 0 : sizeOf(group)
+    remove(member) {
+      const { group } = member
+      if (group === undefined) return
+      unlink(member, group.chains[member.evict])
+      member.group = undefined
+      group.size--
+      if (group.size === 0) groups.delete(group.name)
     },
+    size: (name) => groups.get(name)?.size ?? 0,
     oldest(name) {
-      const group = groups.get(name)
-      return group?.first.values().next().value ?? group?.last.values().next().value
+      const chains = groups.get(name)?.chains
+      return (chains?.first.oldest ?? chains?.last.oldest)?.key
     },
     sorted(name) {
-      const group = groups.get(name)
-      return evictions.flatMap((each) => [...(group?.[each] ?? [])]).sort(byBytes)
+      const keys: string[] = []
+      for (const each of evictions) {
+        for (let member = groups.get(name)?.chains[each].oldest; member; member = member.newer) keys.push(member.key)
+      }
+      return keys.sort(byBytes)
     },
     clear: () => groups.clear(),
   }
+}
+
+function emptyGroup(name: string): Group {
+  const empty = (): Chain => ({ oldest: undefined, newest: undefined })
+  return { name, size: 0, chains: { never: empty(), first: empty(), last: empty() } }
+}
+
+function link(member: Member, chain: Chain): void {
+  const before = chain.newest
+  member.older = before
+  if (before === undefined) chain.oldest = member
+  else before.newer = member
+  chain.newest = member
+}
+
+function unlink(member: Member, chain: Chain): void {
+  const { older, newer } = member
+  if (older === undefined) chain.oldest = newer
+  else older.newer = newer
+  if (newer === undefined) chain.newest = older
+  else newer.older = older
+  member.older = undefined
+  member.newer = undefined
 }
 
 /** The order of UTF-8, which is that of code points; that of `<` puts surrogates before U+E000. */

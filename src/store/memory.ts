@@ -1,10 +1,11 @@
+import { answersAtOnce } from '../model/at-once.ts'
 import type { Clock } from '../model/ports.ts'
 import { Refusal } from '../model/refusal.ts'
-import type { AppendOptions, Eviction, Listed, ListOptions, PutOptions, Store, Versioned } from '../model/store.ts'
+import type { AppendOptions, Listed, ListOptions, PutOptions, Store, Versioned } from '../model/store.ts'
 import { StoreUnavailable } from '../model/store-unavailable.ts'
 import { createBus } from './bus.ts'
 import { createExpiringMap } from './expiring-map.ts'
-import { byBytes, createGroups, groupOf } from './groups.ts'
+import { byBytes, createGroups, groupOf, type Member } from './groups.ts'
 import { createMemoryLog, type MemoryLog } from './memory-log.ts'
 
 /** How much a store in memory holds. */
@@ -17,9 +18,9 @@ export interface MemoryStoreOptions {
   readonly maxLength?: number
 }
 
-interface Kept extends Versioned {
-  readonly key: string
-  readonly evict: Eviction
+interface Kept extends Member {
+  value: string
+  version: number
 }
 
 interface NamedLog {
@@ -43,15 +44,19 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
   const groups = createGroups()
   const values = createExpiringMap<Kept>(clock, (gone) => {
     length -= lengthOf(gone)
-    groups.remove(gone.key, gone.evict)
+    groups.remove(gone)
   })
   const logs = createExpiringMap<NamedLog>(clock, ({ name, log }) => (length -= name.length + log.length))
   const bus = createBus()
   let closed = false
 
+  function mustBeOpen(): void {
+    if (closed) throw new StoreUnavailable('The store is closed')
+  }
+
   /** Does it, or rejects. */
   async function whileOpen<Result>(run: () => Result): Promise<Result> {
-    if (closed) throw new StoreUnavailable('The store is closed')
+    mustBeOpen()
     return run()
   }
 
@@ -67,23 +72,46 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
     }
   }
 
-  function put(key: string, value: string, putOptions: PutOptions): number | undefined {
-    const { ifVersion, expiresAt = Infinity, evict = 'never', maxInGroup = Infinity } = putOptions
-    const old = values.get(key)
-    if (ifVersion !== undefined && ifVersion !== (old?.version ?? 0)) return undefined
-    const group = groupOf(key)
-    if (old === undefined && group !== undefined) makeRoom(group, maxInGroup)
-    const next: Kept = { key, value, version: lastVersion + 1, evict }
-    const added = lengthOf(next) - (old === undefined ? 0 : lengthOf(old))
-    mustFit(old === undefined, added)
-    lastVersion = next.version
-    length += added
-    groups.put(key, evict, old?.evict)
-    values.set(key, next, expiresAt)
-    return next.version
+  function get(key: string): Versioned | undefined {
+    mustBeOpen()
+    const found = values.get(key)
+    return found && { value: found.value, version: found.version }
   }
 
-  function remove(key: string, ifVersion: number | undefined): boolean {
+  function put(key: string, value: string, putOptions: PutOptions = {}): number | undefined {
+    mustBeOpen()
+    const { ifVersion, expiresAt = Infinity, evict = 'never' } = putOptions
+    const old = values.get(key)
+    if (ifVersion !== undefined && ifVersion !== (old?.version ?? 0)) return undefined
+    if (old === undefined) return add(key, value, putOptions)
+    const added = value.length - old.value.length
+    mustFit(false, added)
+    length += added
+    old.value = value
+    old.version = ++lastVersion
+    groups.renew(old, evict)
+    values.set(key, old, expiresAt)
+    return lastVersion
+  }
+
+  function add(
+    key: string,
+    value: string,
+    { expiresAt = Infinity, evict = 'never', maxInGroup = Infinity }: PutOptions,
+  ): number {
+    const group = maxInGroup === Infinity ? undefined : groupOf(key)
+    if (group !== undefined) makeRoom(group, maxInGroup)
+    mustFit(true, key.length + value.length)
+    const version = ++lastVersion
+    const kept: Kept = { key, value, version, evict, group: undefined, older: undefined, newer: undefined }
+    length += lengthOf(kept)
+    groups.add(kept)
+    values.set(key, kept, expiresAt)
+    return version
+  }
+
+  function remove(key: string, ifVersion?: number): boolean {
+    mustBeOpen()
     const old = values.get(key)
     if (old === undefined || (ifVersion !== undefined && ifVersion !== old.version)) return false
     values.delete(key)
@@ -112,15 +140,11 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
     return sequence
   }
 
-  return {
+  const store: Store = {
     durable: false,
-    get: (key) =>
-      whileOpen(() => {
-        const found = values.get(key)
-        return found && { value: found.value, version: found.version }
-      }),
-    put: (key, value, putOptions = {}) => whileOpen(() => put(key, value, putOptions)),
-    delete: (key, ifVersion) => whileOpen(() => remove(key, ifVersion)),
+    get: async (key) => get(key),
+    put: async (key, value, putOptions) => put(key, value, putOptions),
+    delete: async (key, ifVersion) => remove(key, ifVersion),
     list: (group, listOptions = {}) => whileOpen(() => list(group, listOptions)),
     append: (log, value, appendOptions) => whileOpen(() => append(log, value, appendOptions)),
     read: (log, after) => whileOpen(() => logs.get(log)?.log.read(after) ?? { entries: [], evictedThrough: 0 }),
@@ -138,4 +162,5 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
       groups.clear()
     },
   }
+  return answersAtOnce(store, { get, put, delete: remove })
 }
