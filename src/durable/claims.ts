@@ -1,8 +1,10 @@
+import { andThen, isLater, valuesOf, type Awaitable } from '../model/at-once.ts'
 import type { Clock, Logger, Random } from '../model/ports.ts'
 import { isRefusal, Refusal } from '../model/refusal.ts'
-import type { PutOptions, Store, Versioned } from '../model/store.ts'
+import type { Store, Versioned } from '../model/store.ts'
 import { isStoreUnavailable } from '../model/store-unavailable.ts'
-import { retried } from './retried.ts'
+import { readClaim } from './claim-text.ts'
+import { createClaimWriter, type Recording, type Running } from './claim-writer.ts'
 import { transition, type Attempt, type Claim, type ClaimEvent, type Outcome, type Verdict } from './claim.ts'
 
 /** How claims are kept. */
@@ -25,7 +27,7 @@ export interface Claiming {
   readonly id: string
   readonly attempt: Omit<Attempt, 'token'>
   /** Milliseconds that the outcome is kept, where that is shorter than usual. */
-  readonly keepMs?: number
+  readonly keepMs?: number | undefined
 }
 
 /** What a run came to. `goodUntil`: milliseconds since the epoch at which the state that it gave out expires. */
@@ -38,8 +40,11 @@ export type Settling =
 export interface Held {
   /** Whether it may have been run before, so that its steps have to be looked up. */
   readonly again: boolean
-  /** Records what the run came to. Resolves when that is written, or given up; never rejects. */
-  settle(event: Settling): Promise<void>
+  /**
+   * Records what the run came to. Resolves when that is written, or given up; never rejects.
+   * @throws Refusal `Unserializable` for an outcome that is not JSON: the run is still held
+   */
+  settle(event: Settling): Awaitable<void>
 }
 
 /** What is known of a key that is not ours to run. */
@@ -48,58 +53,35 @@ export type Known = Exclude<Verdict, { readonly kind: 'run' | 'done' | 'stale' }
 /** The claims of a server, over its store. */
 export interface Claims {
   /**
-   * Claims a key. @returns the run, or what is known of it
+   * Claims a key. Resolves to the run, or to what is known of it; at once where the store allows.
    * @throws Refusal `IdempotencyUnavailable` when the store is away, `StoreFull` when there is no room; nothing ran
    */
-  claim(claiming: Claiming): Promise<Held | Known>
+  claim(claiming: Claiming): Awaitable<Held | Known>
   /** Stops renewing leases. What runs on is recorded all the same. */
   close(): void
 }
 
 const defaults = { keepMs: 24 * 3_600_000, leaseMs: 15_000, maxClaims: 100_000 }
-/** A record that could not be written is tried again this often, this far apart: ten minutes in all. */
-const patience = { times: 1_200, everyMs: 500 }
-
-interface Running {
-  readonly key: string
-  readonly token: string
-  readonly keepMs: number
-  version: number
-  claim: Claim
-}
-
-/** A record on its way to the store: what it will say, unless the run was taken over meanwhile. */
-interface Recording {
-  readonly claim: Claim | undefined
-  readonly written: Promise<void>
-}
 
 /** Keeps claims in a store. One timer renews the leases of all runs of this process. */
 export function createClaims(options: ClaimsOptions): Claims {
   const { store, clock, random, logger } = options
   const { keepMs, leaseMs, maxClaims } = { ...defaults, ...options }
+  const values = valuesOf(store)
+  const writer = createClaimWriter({ store, clock, logger, maxClaims })
   const held = new Map<string, Running>()
-  const recording = new Map<string, Recording>()
   /** Tells this process from all others; what it claims is counted. */
   const holder = Buffer.from(random(12)).toString('base64url')
   let claimed = 0
   let renewing: NodeJS.Timeout | undefined
 
-  async function claim(claiming: Claiming): Promise<Held | Known> {
+  function claim(claiming: Claiming): Awaitable<Held | Known> {
     const key = `claim/${claiming.id}`
     const token = `${holder}.${(++claimed).toString(36)}`
-    const onItsWay = recording.get(key)
-    if (onItsWay !== undefined) {
-      const early = known(onItsWay, attempt(claiming, token))
-      if (early !== undefined) return early
-      await onItsWay.written
-    }
-    try {
-      return await contend(key, claiming, token)
-    } catch (cause) {
-      if (isRefusal(cause)) throw cause
-      throw new Refusal('IdempotencyUnavailable', { cause })
-    }
+    const onItsWay = writer.onItsWay(key)
+    if (onItsWay === undefined) return contended(key, claiming, token)
+    const early = known(onItsWay, attempt(claiming, token))
+    return early ?? onItsWay.written.then(() => contended(key, claiming, token))
   }
 
   function attempt({ attempt: wanted }: Claiming, token: string): Extract<ClaimEvent, { kind: 'claim' }> {
@@ -113,37 +95,47 @@ export function createClaims(options: ClaimsOptions): Claims {
     }
   }
 
-  async function contend(key: string, claiming: Claiming, token: string): Promise<Held | Known> {
-    const keep = claiming.keepMs ?? keepMs
-    // A key is new nearly always, so that is what the first look takes it for: one round trip.
-    for (let found: Versioned | undefined; ; found = await store.get(key)) {
-      const before = found && read(found)
-      const { next, verdict } = transition(before, attempt(claiming, token))
-      if (next === undefined || next === before) return told(verdict)
-      const running: Running = { key, token, keepMs: keep, version: found?.version ?? 0, claim: next }
-      const version = await put(running, next).catch((error: unknown) => {
-        if (isStoreUnavailable(error) && error.attempted === 'unknown') undo(running)
-        throw error
-      })
-      if (version === undefined) continue
-      running.version = version
-      return verdict.kind === 'run' ? hold(running, verdict.again) : told(verdict)
+  function contended(key: string, claiming: Claiming, token: string): Awaitable<Held | Known> {
+    try {
+      // A key is new nearly always, so that is what the first look takes it for: one round trip.
+      const found = contend(key, claiming, token, undefined)
+      return isLater(found) ? found.catch(refused) : found
+    } catch (cause) {
+      return refused(cause)
     }
   }
 
-  function put({ key, version, keepMs: keep }: Running, claim: Claim): Promise<number | undefined> {
-    const options: PutOptions = {
-      ifVersion: version,
-      expiresAt: clock() + keep,
-      maxInGroup: maxClaims,
-      evict: claim.state === 'running' ? 'never' : claim.state === 'completed' ? 'first' : 'last',
+  function contend(
+    key: string,
+    claiming: Claiming,
+    token: string,
+    found: Versioned | undefined,
+  ): Awaitable<Held | Known> {
+    const before = found && readClaim(found.value)
+    const { next, verdict } = transition(before, attempt(claiming, token))
+    if (next === undefined || next === before) return told(verdict)
+    const running: Running = {
+      key,
+      token,
+      keepMs: claiming.keepMs ?? keepMs,
+      version: found?.version ?? 0,
+      claim: before,
     }
-    return store.put(key, JSON.stringify(claim), options)
+    const putting = writer.put(running, next)
+    const put = isLater(putting) ? putting.catch((error: unknown) => undone(running, next, error)) : putting
+    return andThen(put, (isOurs) => {
+      if (!isOurs) return andThen(values.get(key), (newer) => contend(key, claiming, token, newer))
+      return verdict.kind === 'run' ? hold(running, verdict.again) : told(verdict)
+    })
   }
 
   /** The key may have become ours without our knowing. The call is refused, so it must not look as if it ran. */
-  function undo(running: Running): void {
-    if (running.claim.state === 'running') void record(running, { kind: 'release', token: running.token }, false)
+  function undone(running: Running, next: Claim, error: unknown): never {
+    if (isStoreUnavailable(error) && error.attempted === 'unknown' && next.state === 'running') {
+      running.claim = next
+      void writer.record(running, { kind: 'release', token: running.token }, false)
+    }
+    throw error
   }
 
   function hold(running: Running, again: boolean): Held {
@@ -152,59 +144,11 @@ export function createClaims(options: ClaimsOptions): Claims {
     return {
       again,
       settle: (event) => {
+        const written = writer.record(running, { ...event, token: running.token }, true)
         held.delete(running.key)
-        return record(running, { ...event, token: running.token }, true)
+        return written
       },
     }
-  }
-
-  /** @param mustBeOurs whether it is worth a warning that somebody else has the run */
-  function record(running: Running, event: ClaimEvent, mustBeOurs: boolean): Promise<void> {
-    const { key } = running
-    const { next } = transition(running.claim, event)
-    const written = persist(running, event, mustBeOurs).finally(() => {
-      if (recording.get(key)?.written === written) recording.delete(key)
-    })
-    recording.set(key, { claim: next, written })
-    return written
-  }
-
-  /** The truth is known here, so it is written until that works, or until it is too late. */
-  async function persist(running: Running, event: ClaimEvent, mustBeOurs: boolean): Promise<void> {
-    const { key } = running
-    try {
-      const ours = await retried(
-        patience,
-        () => write(running, event, () => true),
-        (error) => logger.warn('what a call came to cannot be recorded yet', { key, error }),
-      )
-      if (!ours && mustBeOurs) logger.warn('a run was taken over before it was recorded', { key })
-    } catch (error) {
-      logger.error('what a call came to could not be recorded', { key, error })
-    }
-  }
-
-  /** @returns whether the run is still ours */
-  async function write(running: Running, event: ClaimEvent, wanted: () => boolean): Promise<boolean> {
-    while (wanted()) {
-      const { next, verdict } = transition(running.claim, event)
-      if (verdict.kind === 'stale') return false
-      if (next === undefined) {
-        if (await store.delete(running.key, running.version)) return true
-      } else {
-        const version = await put(running, next)
-        if (version !== undefined) {
-          Object.assign(running, { version, claim: next })
-          return true
-        }
-      }
-      const found = await store.get(running.key)
-      if (found === undefined) return next === undefined
-      // An attempt before this one may have come through although it looked as if it had not.
-      if (found.value === JSON.stringify(next)) return true
-      Object.assign(running, { version: found.version, claim: read(found) })
-    }
-    return true
   }
 
   function renew(): void {
@@ -219,7 +163,7 @@ export function createClaims(options: ClaimsOptions): Claims {
     const { key, token } = running
     const isHeld = (): boolean => held.get(key) === running
     try {
-      const ours = await write(running, { kind: 'renew', token, leaseUntil: clock() + leaseMs }, isHeld)
+      const ours = await writer.write(running, { kind: 'renew', token, leaseUntil: clock() + leaseMs }, isHeld)
       if (!ours && isHeld()) logger.warn('a run was taken over while it was running', { key })
     } catch (error) {
       logger.warn('a lease could not be renewed', { key, error })
@@ -229,9 +173,8 @@ export function createClaims(options: ClaimsOptions): Claims {
   return { claim, close: () => clearInterval(renewing) }
 }
 
-/** Written by this module, so it is one. */
-function read({ value }: Versioned): Claim {
-  return JSON.parse(value) as Claim
+function refused(cause: unknown): never {
+  throw isRefusal(cause) ? cause : new Refusal('IdempotencyUnavailable', { cause })
 }
 
 /** What can be told before a record is written: all but that the key is free to run. */

@@ -5,14 +5,39 @@ import { hash } from 'node:crypto'
  * Members that JSON leaves out are left out.
  */
 export function canonical(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonical).join()}]`
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null'
-  const members = Object.entries(value).filter(([, member]) => member !== undefined)
-  if (members.length > 1) members.sort(([a], [b]) => (a < b ? -1 : 1))
-  return `{${members.map(([key, member]) => `${JSON.stringify(key)}:${canonical(member)}`).join()}}`
+  return Array.isArray(value) ? list(value) : members(value)
+}
+
+function list(values: readonly unknown[]): string {
+  let text = ''
+  for (const value of values) text += text === '' ? canonical(value) : `,${canonical(value)}`
+  return `[${text}]`
+}
+
+function members(value: object): string {
+  let text = ''
+  for (const key of Object.keys(value).sort()) {
+    const member: unknown = (value as Record<string, unknown>)[key]
+    if (member !== undefined) text += `${text === '' ? '' : ','}${JSON.stringify(key)}:${canonical(member)}`
+  }
+  return `{${text}}`
+}
+
+/** Shorter texts stand for themselves; the others for their digests, which look like none of these. */
+const longText = 64
+
+/** What stands for JSON values where only equality counts: the text of small ones, else their {@link digest}. */
+export function fingerprint(value: unknown): string {
+  const text = canonical(value)
+  return text.length < longText ? `=${text}` : digestOf(text)
 }
 
 /** A short name for JSON values: equal for equal values, and nobody can find others with the same one. */
 export function digest(...values: readonly unknown[]): string {
-  return hash('sha256', canonical(values), 'base64url').slice(0, 22)
+  return digestOf(list(values))
+}
+
+function digestOf(text: string): string {
+  return hash('sha256', text, 'base64url').slice(0, 22)
 }

@@ -1,9 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Outcome } from '../durable/claim.ts'
 import type { Claiming, Held, Known, Settling } from '../durable/claims.ts'
-import { digest } from '../durable/digest.ts'
+import { digest, fingerprint } from '../durable/digest.ts'
 import type { Flow } from '../durable/flow.ts'
 import type { CallToolResult, CreateTaskResult, InputRequiredResult } from '../model/call.ts'
+import { isLater, type Awaitable } from '../model/at-once.ts'
 import { own, type Json, type JsonObject } from '../model/json.ts'
 import { isRefusal, Refusal, type RefusalKind } from '../model/refusal.ts'
 import type { ToolEntry } from './entry.ts'
@@ -60,29 +61,42 @@ export async function once(
   run: Run,
   go: (again: boolean) => Promise<Answer>,
 ): Promise<Answer> {
-  const claimed = await claim(key, flow, entry, run)
+  const claiming = claim(key, flow, entry, run)
+  const claimed = isLater(claiming) ? await claiming : claiming
   if ('kind' in claimed) return answerKnown(claimed)
   // Whoever comes again with the key is told what became of the call, so it goes on without its caller.
   run.context.detach()
-  return recorded(claimed, run, go)
+  try {
+    const answer = await go(claimed.again)
+    const written = record(claimed, answer, run)
+    if (written !== undefined) await written
+    return answer
+  } catch (thrown) {
+    void claimed.settle(endOf(thrown, run))
+    throw thrown
+  }
 }
 
-async function claim(key: OnceKey, flow: Flow, entry: ToolEntry, run: Run): Promise<Held | Known> {
-  const { core, call, context } = run
+function claim(key: OnceKey, flow: Flow, entry: ToolEntry, run: Run): Awaitable<Held | Known> {
+  const { core, call } = run
   const claiming: Claiming = {
     id: key.flow,
     attempt: {
-      arguments: key.arguments ?? digest(call.params.arguments ?? null),
+      arguments: key.arguments ?? fingerprint(call.params.arguments ?? null),
       round: flow.round,
       answers: flow.round === 0 ? '' : digest(flow.answers),
       rerun: entry.value.config.rerun === 'safe',
     },
-    ...(key.keepMs !== undefined && { keepMs: key.keepMs }),
+    keepMs: key.keepMs,
   }
-  const joins = core.options.once?.whileRunning === 'join'
+  return core.options.once?.whileRunning === 'join' ? joined(claiming, run) : core.claims.claim(claiming)
+}
+
+/** Waits while the key is running. */
+async function joined(claiming: Claiming, { core, context }: Run): Promise<Held | Known> {
   for (let waitMs = joinWaitMs.first; ; waitMs = Math.min(waitMs * 2, joinWaitMs.most)) {
     const claimed = await core.claims.claim(claiming)
-    if (!joins || !('kind' in claimed) || claimed.kind !== 'busy') return claimed
+    if (!('kind' in claimed) || claimed.kind !== 'busy') return claimed
     await delay(waitMs, undefined, { signal: context.signal })
   }
 }
@@ -100,21 +114,18 @@ function answerKnown(known: Known): Answer {
   }
 }
 
-async function recorded(held: Held, run: Run, go: (again: boolean) => Promise<Answer>): Promise<Answer> {
-  try {
-    const answer = await go(held.again)
-    const outcome = { result: asJson(answer) }
-    if (answer.resultType !== 'input_required') void held.settle({ kind: 'complete', outcome })
-    else {
-      const goodUntil = run.core.ports.clock() + stateTtlMs(run.core)
-      // The next round may come to another replica, so it must find this one's record.
-      await briefly(held.settle({ kind: 'suspend', outcome, goodUntil }))
-    }
-    return answer
-  } catch (thrown) {
-    void held.settle(endOf(thrown, run))
-    throw thrown
+/** Records what a call came to. Something to wait for only where others have to find the record. @throws Refusal `Unserializable` */
+function record(held: Held, answer: Answer, { core }: Run): Promise<void> | undefined {
+  // What is none is refused when it is written down.
+  const outcome = { result: answer as Json }
+  if (answer.resultType !== 'input_required') {
+    void held.settle({ kind: 'complete', outcome })
+    return undefined
   }
+  const goodUntil = core.ports.clock() + stateTtlMs(core)
+  const written = held.settle({ kind: 'suspend', outcome, goodUntil })
+  // The next round may come to another replica, so it must find this one's record.
+  return isLater(written) ? briefly(written) : undefined
 }
 
 /**
@@ -132,16 +143,6 @@ async function briefly(written: Promise<void>): Promise<void> {
   const late = delay(recordWaitMs, undefined, { signal: giveUp.signal, ref: false }).catch(() => {})
   await Promise.race([written, late])
   giveUp.abort()
-}
-
-/** The result, which can be kept as JSON. @throws Refusal `Unserializable` */
-function asJson(answer: Answer): Json {
-  try {
-    JSON.stringify(answer)
-    return answer as Json
-  } catch (cause) {
-    throw new Refusal('Unserializable', { cause })
-  }
 }
 
 /** What was thrown, as it can be kept. */

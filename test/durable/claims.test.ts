@@ -161,7 +161,7 @@ for (const [name, make] of Object.entries(stores)) {
       assert.equal((await theirs(claims, 'asked')).kind, 'replay')
       await ours(claims, 'newer')
       await assert.rejects(
-        claims.claim({ id: 'newest', attempt }),
+        async () => claims.claim({ id: 'newest', attempt }),
         (error) => isRefusal(error) && error.kind === 'StoreFull',
       )
       assert.equal((await theirs(claims, 'running')).kind, 'busy')
@@ -180,7 +180,7 @@ const unavailable = (error: unknown): boolean => isRefusal(error) && error.kind 
 test('a store that is away is never taken for one that knows nothing', async () => {
   const { flaky, one } = overFlaky()
   flaky.away = 'before'
-  await assert.rejects(one.claims.claim({ id: 'k', attempt }), unavailable)
+  await assert.rejects(async () => one.claims.claim({ id: 'k', attempt }), unavailable)
   flaky.away = undefined
   await ours(one.claims, 'k')
 })
@@ -188,7 +188,7 @@ test('a store that is away is never taken for one that knows nothing', async () 
 test('a claim that may have been written although the call was refused is taken back', async () => {
   const { flaky, one, other } = overFlaky()
   flaky.away = 'after'
-  await assert.rejects(one.claims.claim({ id: 'k', attempt }), unavailable)
+  await assert.rejects(async () => one.claims.claim({ id: 'k', attempt }), unavailable)
   assert.deepEqual(await theirs(other.claims, 'k').catch(() => undefined), undefined)
   flaky.away = undefined
   await delay(700)

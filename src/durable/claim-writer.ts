@@ -1,0 +1,159 @@
+import { andThen, valuesOf, type Awaitable } from '../model/at-once.ts'
+import type { Clock, Logger } from '../model/ports.ts'
+import type { Store } from '../model/store.ts'
+import { transition, type Claim, type ClaimEvent } from './claim.ts'
+import { claimText, readClaim } from './claim-text.ts'
+import { retried } from './retried.ts'
+
+/** Where claims are written, and within what bounds. */
+export interface ClaimWriterOptions {
+  readonly store: Store
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly maxClaims: number
+}
+
+/** A claim of this process, as it was last read or written. */
+export interface Running {
+  readonly key: string
+  readonly token: string
+  /** Milliseconds that the record is kept. */
+  readonly keepMs: number
+  /** 0: nothing is recorded yet. */
+  version: number
+  claim: Claim | undefined
+}
+
+/** A record on its way to the store: what it will say, unless the run was taken over meanwhile. */
+export interface Recording {
+  readonly claim: Claim | undefined
+  readonly written: Promise<void>
+}
+
+/** Writes claims, each only over the version that it was read at. */
+export interface ClaimWriter {
+  /** Resolves to whether the claim was written; where it was not, somebody else wrote meanwhile. */
+  put(running: Running, claim: Claim): Awaitable<boolean>
+  /** Takes an event in, for as long as that is `wanted`. Resolves to whether the run is still ours. */
+  write(running: Running, event: ClaimEvent, wanted: () => boolean): Promise<boolean>
+  /**
+   * Takes in what a run came to, with patience: the truth is known here, so it is written until that works, or until it
+   * is too late. Never rejects. @param mustBeOurs whether it is worth a warning that somebody else has the run
+   * @throws Refusal `Unserializable`, having done nothing, if the outcome is not JSON
+   */
+  record(running: Running, event: ClaimEvent, mustBeOurs: boolean): Awaitable<void>
+  /** The record that is on its way for a key. */
+  onItsWay(key: string): Recording | undefined
+}
+
+/** What an event makes of a claim, and as text. */
+interface Plan {
+  readonly next: Claim | undefined
+  readonly text: string
+}
+
+/** A record that could not be written is tried again this often, this far apart: ten minutes in all. */
+const patience = { times: 1_200, everyMs: 500 }
+
+/** Makes the writer of one server. */
+export function createClaimWriter({ store, clock, logger, maxClaims }: ClaimWriterOptions): ClaimWriter {
+  const values = valuesOf(store)
+  const recording = new Map<string, Recording>()
+
+  function put(running: Running, claim: Claim, text: string): Awaitable<boolean> {
+    const { state } = claim
+    const version = values.put(running.key, text, {
+      ifVersion: running.version,
+      expiresAt: clock() + running.keepMs,
+      maxInGroup: maxClaims,
+      evict: state === 'running' ? 'never' : state === 'completed' ? 'first' : 'last',
+    })
+    return andThen(version, (written) => {
+      if (written === undefined) return false
+      running.version = written
+      running.claim = claim
+      return true
+    })
+  }
+
+  function carryOut(running: Running, { next, text }: Plan): Awaitable<boolean> {
+    return next === undefined ? values.delete(running.key, running.version) : put(running, next, text)
+  }
+
+  /** @param first the plan for the claim as it is known, where there is one already */
+  async function write(
+    running: Running,
+    event: ClaimEvent,
+    wanted: () => boolean,
+    first: Plan | undefined,
+  ): Promise<boolean> {
+    for (let plan = first ?? planned(running, event); wanted(); plan = planned(running, event)) {
+      if (plan === undefined) return false
+      if (await carryOut(running, plan)) return true
+      const found = await values.get(running.key)
+      if (found === undefined) return plan.next === undefined
+      // An attempt before this one may have come through although it looked as if it had not.
+      if (found.value === plan.text) return true
+      running.version = found.version
+      running.claim = readClaim(found.value)
+    }
+    return true
+  }
+
+  /** Whether it was written without waiting, as nearly all are where the store can. */
+  function atOnce(running: Running, plan: Plan): boolean {
+    if (values === store) return false
+    try {
+      return carryOut(running, plan) === true
+    } catch {
+      // The patient way meets the same failure, and reports it.
+      return false
+    }
+  }
+
+  async function persist(
+    running: Running,
+    event: ClaimEvent,
+    mustBeOurs: boolean,
+    plan: Plan | undefined,
+  ): Promise<void> {
+    const { key } = running
+    let first = plan
+    const attempt = (): Promise<boolean> => {
+      const known = first
+      // What was planned holds for the claim as it was known; after a failure that may be another.
+      first = undefined
+      return write(running, event, () => true, known)
+    }
+    const onDelay = (error: unknown): void => logger.warn('what a call came to cannot be recorded yet', { key, error })
+    try {
+      const ours = await retried(patience, attempt, onDelay)
+      if (!ours && mustBeOurs) logger.warn('a run was taken over before it was recorded', { key })
+    } catch (error) {
+      logger.error('what a call came to could not be recorded', { key, error })
+    }
+  }
+
+  return {
+    put: (running, claim) => put(running, claim, claimText(claim)),
+    write: (running, event, wanted) => write(running, event, wanted, undefined),
+    record(running, event, mustBeOurs) {
+      const { key } = running
+      const plan = planned(running, event)
+      if (plan !== undefined && atOnce(running, plan)) return undefined
+      const written = persist(running, event, mustBeOurs, plan).finally(() => {
+        if (recording.get(key)?.written === written) recording.delete(key)
+      })
+      recording.set(key, { claim: plan === undefined ? running.claim : plan.next, written })
+      return written
+    },
+    onItsWay: (key) => recording.get(key),
+  }
+}
+
+/** `undefined`: somebody else has the run. */
+function planned({ claim }: Running, event: ClaimEvent): Plan | undefined {
+  const { next, verdict } = transition(claim, event)
+  if (verdict.kind === 'stale') return undefined
+  return { next, text: next === undefined ? '' : claimText(next) }
+}
