@@ -12,6 +12,7 @@ import { fileURLToPath } from 'node:url'
 import { full, quick } from './effort.ts'
 import { benchHttp } from './http.ts'
 import { benchMemory } from './memory.ts'
+import { benchMiddleware } from './middleware.ts'
 import { readOptions } from './options.ts'
 import { isWithin, toTable, type Row } from './rows.ts'
 import { benchStartup } from './startup.ts'
@@ -29,7 +30,7 @@ const found = (more: readonly Row[]): void => {
   for (const { name, ratio } of more) console.error(`${name}: ${ratio.toFixed(2)}`)
 }
 
-for (const bench of [benchMemory, benchHttp, benchStartup]) await bench(effort, wanted, found)
+for (const bench of [benchMemory, benchHttp, benchMiddleware, benchStartup]) await bench(effort, wanted, found)
 if (rows.length === 0) throw new Error(`No case has ${options.only.join(' or ')} in its name`)
 
 const machine = {
