@@ -33,6 +33,7 @@ const offered: Readonly<Record<string, readonly string[]>> = {
     'tool',
   ],
   './apps': ['appTool', 'apps', 'appsIdentifier', 'canShowViews', 'view', 'viewMimeType'],
+  './client': ['CallFailed', 'Refusal', 'connect', 'isCallFailed', 'isFailure', 'isRefusal'],
   './decorators': ['prompt', 'resource', 'template', 'tool'],
   './http': ['fetchHandler', 'nodeHandler', 'serveHttp'],
   './memory': ['connectInMemory'],

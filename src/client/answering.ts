@@ -1,0 +1,147 @@
+import { CallFailed } from '../model/failure.ts'
+import { isObject, own, type Json, type JsonObject } from '../model/json.ts'
+import type {
+  AskAnswer,
+  AskRequest,
+  ClientCapabilities,
+  ElicitFormParams,
+  ElicitResult,
+  ElicitUrlParams,
+  ListRootsResult,
+  Root,
+  SampleParams,
+  SampleResult,
+} from '../model/nouns.ts'
+import type { Logger } from '../model/ports.ts'
+import { AskDeclined, type AnswerAsk } from '../peer/calling-asks.ts'
+import { compileInput } from '../schema/schema.ts'
+import { issuesText } from '../schema/issues.ts'
+
+/** What surrounds one question. */
+export interface AskContext {
+  /** Aborted when the server takes the question back, or the client closes. */
+  readonly signal: AbortSignal
+}
+
+/** What a handler says of a form: the filled-in form, a plain no, or that the user turned away. */
+export type FormAnswer = Pick<ElicitResult, 'action' | 'content'>
+/** Shows a form to the user. What is left out of the answer and has a default is filled in; the rest is checked. */
+export type AnswerForm = (form: ElicitFormParams, context: AskContext) => Promise<FormAnswer> | FormAnswer
+/**
+ * Asks the user whether to visit a URL, which is never fetched here: show all of it, and open it only with consent, in a
+ * browser that shares nothing with this program. `accept` means consent, not that the visit is over.
+ */
+export type AnswerUrl = (visit: ElicitUrlParams, context: AskContext) => Promise<FormAnswer> | FormAnswer
+/** Asks the client's model. `undefined`: the user said no. */
+export type AnswerSample = (
+  params: SampleParams,
+  context: AskContext,
+) => Promise<SampleResult | undefined> | SampleResult | undefined
+/** Tells where the server may work. */
+export type AnswerRoots = (context: AskContext) => Promise<readonly Root[]> | readonly Root[]
+
+/** What a client answers its servers. What is not given is not declared, so that no server may ask for it. */
+export interface AnsweringOptions {
+  /** Forms alone, or each mode by its own handler. */
+  readonly elicit?: AnswerForm | { readonly form?: AnswerForm; readonly url?: AnswerUrl }
+  /** Plain sampling, or with what the model can do besides. */
+  readonly sample?:
+    | AnswerSample
+    | { readonly create: AnswerSample; readonly tools?: boolean; readonly context?: boolean }
+  /** The roots, or a function that tells them. */
+  readonly roots?: readonly Root[] | AnswerRoots
+}
+
+/** What a client declares and how it answers: the same handlers serve live requests and questions in results. */
+export interface Answering {
+  readonly capabilities: ClientCapabilities
+  readonly answer: AnswerAsk
+}
+
+/** Makes both out of the handlers. */
+export function createAnswering({ elicit, sample, roots }: AnsweringOptions, logger: Logger): Answering {
+  const { form, url }: { readonly form?: AnswerForm; readonly url?: AnswerUrl } =
+    typeof elicit === 'function' ? { form: elicit } : (elicit ?? {})
+  const sampling = typeof sample === 'function' ? { create: sample } : sample
+  const capabilities: ClientCapabilities = {
+    ...((form || url) && { elicitation: { ...(form && { form: {} }), ...(url && { url: {} }) } }),
+    ...(sampling && {
+      sampling: { ...(sampling.tools === true && { tools: {} }), ...(sampling.context === true && { context: {} }) },
+    }),
+    ...(roots && { roots: { listChanged: true } }),
+  }
+
+  async function answer(request: AskRequest, signal: AbortSignal): Promise<AskAnswer> {
+    const context = { signal }
+    switch (request.method) {
+      case 'elicitation/create': {
+        const { params } = request
+        const answered = params.mode === 'url' ? await url?.(params, context) : await form?.(params, context)
+        if (!answered) break
+        return params.mode === 'url' ? { action: answered.action } : filled(params, answered)
+      }
+      case 'sampling/createMessage': {
+        if (!sampling) break
+        const said: SampleResult | undefined = await sampling.create(request.params, context)
+        if (!said) throw new AskDeclined('The user rejected the request')
+        return said as unknown as AskAnswer
+      }
+      case 'roots/list': {
+        if (!roots) break
+        const list = typeof roots === 'function' ? await roots(context) : roots
+        return { roots: list } satisfies ListRootsResult as unknown as AskAnswer
+      }
+    }
+    throw new CallFailed('ProtocolViolation', {
+      ran: 'unknown',
+      message: `The server asks for what was not declared: ${request.method}`,
+    })
+  }
+
+  return {
+    capabilities,
+    answer: async (request, signal) => {
+      try {
+        return await answer(request, signal)
+      } catch (error) {
+        logger.warn('a question of the server could not be answered', { method: request.method, error })
+        throw error
+      }
+    },
+  }
+}
+
+/**
+ * The answer to a form: defaults where nothing was said, and the whole checked by the schema that was sent along.
+ * @throws TypeError that names the fields which do not fit
+ */
+function filled({ requestedSchema }: ElicitFormParams, { action, content }: FormAnswer): AskAnswer {
+  if (action !== 'accept') return { action }
+  const whole = { ...defaultsOf(requestedSchema), ...content }
+  const checked = check(requestedSchema, whole)
+  if (checked !== undefined) throw new TypeError(`The answer does not fit the form: ${checked}`)
+  return { action, content: whole }
+}
+
+function defaultsOf(schema: JsonObject): Record<string, Json> {
+  const properties = own(schema, 'properties')
+  const fields = Object.entries(isObject(properties) ? properties : {})
+  return Object.fromEntries(
+    fields.flatMap(([name, field]): [string, Json][] => {
+      const given = isObject(field) ? own(field, 'default') : undefined
+      return given === undefined ? [] : [[name, given]]
+    }),
+  )
+}
+
+/** What is wrong with `content`; nothing where the server's own schema is no schema. */
+function check(schema: JsonObject, content: JsonObject): string | undefined {
+  let compiled: ReturnType<typeof compileInput>
+  try {
+    compiled = compileInput(schema)
+  } catch {
+    return undefined
+  }
+  const checked = compiled.validate(content)
+  return !(checked instanceof Promise) && 'issues' in checked ? issuesText(checked.issues) : undefined
+}

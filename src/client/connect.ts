@@ -1,0 +1,107 @@
+import type { Codecs } from '../peer/calling.ts'
+import type { CallingPorts } from '../peer/calling.ts'
+import type { CallerOptions } from '../peer/calling.ts'
+import { createCaller } from '../peer/create-caller.ts'
+import type { Target } from '../peer/link.ts'
+import { silent, type Clock } from '../model/ports.ts'
+import type { ClientCapabilities, Implementation } from '../model/nouns.ts'
+import { createAnswering } from './answering.ts'
+import { createBreaker } from './breaker.ts'
+import type { Client } from './client.ts'
+import { createConnection, type Connection } from './connection.ts'
+import { createClient } from './create-client.ts'
+import { detect } from './detect.ts'
+import { memoryListCache } from './list-cache.ts'
+import { tasksExtension, type ClientOptions } from './options.ts'
+import { createListeners } from './listeners.ts'
+import { memoryVerdicts } from './verdicts.ts'
+
+/** What a client takes from outside itself. */
+export interface ClientPorts extends CallingPorts {
+  readonly clock: Clock
+}
+
+/** Unless told otherwise, all clients of this process know what one of them found out. */
+const verdicts = memoryVerdicts()
+const cache = memoryListCache()
+
+const self: Implementation = { name: 'dragoman', version: '0.1.0' }
+const defaultConnectTimeoutMs = 30_000
+const defaultSilenceMs = 2_000
+const maxAsks = 100
+
+/**
+ * Connects to a target, whatever the age of what is behind it.
+ * @throws CallFailed, Refusal; TypeError for revisions that are not known
+ */
+export async function connectTo<S>(target: Target, options: ClientOptions, ports: ClientPorts): Promise<Client<S>> {
+  const logger = options.logger ?? silent
+  const codecs = pinned(ports.codecs, options)
+  const answering = createAnswering(options, logger)
+  const capabilities = capabilitiesOf(answering.capabilities, options)
+  const listeners = createListeners(logger)
+  const known = options.verdicts ?? verdicts
+
+  const callerOptions: Omit<CallerOptions, 'expired' | 'closed'> = {
+    info: options.info ?? self,
+    capabilities,
+    logLevel: options.logLevel,
+    answer: answering.answer,
+    maxAsks,
+    notified: listeners.tell,
+    noise: (from, text) => logger.debug('the server said what is no message', { from, text }),
+  }
+
+  const connection: Connection = createConnection({
+    async connect() {
+      const { caller, verdict } = await detect({
+        target,
+        codecs,
+        silenceMs: options.silenceMs ?? defaultSilenceMs,
+        timeoutMs: options.connectTimeoutMs ?? defaultConnectTimeoutMs,
+        verdict: await known.get(target.key),
+        now: ports.clock,
+        caller: (link) => {
+          const made = createCaller(link, {
+            ...callerOptions,
+            expired: () => connection.leave(made),
+            closed: () => connection.leave(made),
+          })
+          return made
+        },
+      })
+      await known.set(target.key, verdict)
+      return caller
+    },
+    renewed: () => listeners.renewed(),
+  })
+  await connection.caller()
+  return createClient<S>({
+    target,
+    options,
+    capabilities,
+    connection,
+    listeners,
+    answer: answering.answer,
+    breaker: createBreaker(options.breaker ?? {}, ports.clock),
+    cache: options.cache ?? cache,
+    clock: ports.clock,
+    logger,
+  })
+}
+
+function capabilitiesOf(
+  answered: ClientCapabilities,
+  { capabilities, extensions, tasks }: ClientOptions,
+): ClientCapabilities {
+  const all = { ...capabilities?.extensions, ...extensions, ...(tasks === true && { [tasksExtension]: {} }) }
+  return { ...capabilities, ...answered, ...(Object.keys(all).length > 0 && { extensions: all }) }
+}
+
+function pinned(codecs: Codecs, { revision, revisions }: ClientOptions): Codecs {
+  if (revision !== undefined) return codecs.pin([revision])
+  if (revisions === undefined) return codecs
+  if (Array.isArray(revisions)) return codecs.pin(revisions)
+  const { min = '', max } = revisions as { readonly min?: string; readonly max?: string }
+  return codecs.pin(codecs.supported.filter((one) => one >= min && (max === undefined || one <= max)))
+}

@@ -1,0 +1,206 @@
+import type { CallToolResult, CompleteResult, GetPromptResult, ReadResourceResult } from '../model/call.ts'
+import { CallFailed } from '../model/failure.ts'
+import { own, type JsonObject } from '../model/json.ts'
+import type { ClientCapabilities } from '../model/nouns.ts'
+import type { Clock, Logger } from '../model/ports.ts'
+import { isRefusal } from '../model/refusal.ts'
+import type { AnswerAsk } from '../peer/calling-asks.ts'
+import type { Dialect } from '../peer/calling.ts'
+import type { Target } from '../peer/link.ts'
+import type { Breaker } from './breaker.ts'
+import type { Client } from './client.ts'
+import type { Connection } from './connection.ts'
+import { partOf, type Kept, type ListCache } from './list-cache.ts'
+import type { Listeners } from './listeners.ts'
+import { createLists } from './lists.ts'
+import { layered } from './middleware.ts'
+import type { CallOptions, ClientOptions, RequestOptions } from './options.ts'
+import { createOutputChecks } from './outputs.ts'
+import { defaultRetry } from './retrying.ts'
+import { createSend, type JobFacts } from './sending.ts'
+import { ToolAnswer } from './tool-answer.ts'
+
+/** What a client is put together from. */
+export interface ClientParts {
+  readonly target: Target
+  readonly options: ClientOptions
+  readonly capabilities: ClientCapabilities
+  readonly connection: Connection
+  readonly listeners: Listeners
+  readonly answer: AnswerAsk
+  readonly breaker: Breaker
+  readonly cache: ListCache
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+const defaults = { timeoutMs: 60_000, maxTimeoutMs: 15 * 60_000, maxRounds: 10, maxPages: 100, maxItems: 10_000 }
+/** What may run twice without harm. */
+const repeatable: ReadonlySet<string> = new Set([
+  'tools/list',
+  'resources/list',
+  'resources/templates/list',
+  'resources/read',
+  'prompts/list',
+  'prompts/get',
+  'completion/complete',
+  'logging/setLevel',
+  'ping',
+])
+
+const none = {}
+
+/** Puts a client together over a connection that is open. */
+export function createClient<S>(parts: ClientParts): Client<S> {
+  const { options, connection, logger, target } = parts
+  const { maxPages = defaults.maxPages, maxItems = defaults.maxItems } = options
+  const send = createSend({
+    ...parts,
+    retry: { ...defaultRetry, ...options.retry },
+    timeoutMs: options.timeoutMs ?? defaults.timeoutMs,
+    maxTimeoutMs: options.maxTimeoutMs ?? defaults.maxTimeoutMs,
+    maxRounds: options.maxRounds ?? defaults.maxRounds,
+  })
+  const checks = createOutputChecks(logger)
+  const declared = JSON.stringify(parts.capabilities)
+  let latest: Dialect | undefined
+
+  const perform = layered(options.middleware ?? [], ({ method, params, meta }, { options: given, facts }) =>
+    send({ method, params, meta, options: given, repeatable: () => repeatable.has(method), ...facts }),
+  )
+
+  function ask(method: string, params: JsonObject, given: RequestOptions, facts: JobFacts = none): Promise<JsonObject> {
+    return perform({ method, params, meta: given.meta ?? none }, { options: given, facts })
+  }
+
+  async function dialect(): Promise<Dialect> {
+    const caller = await connection.caller()
+    if (!caller.dialect) throw new CallFailed('ProtocolViolation', { ran: 'no' })
+    latest = caller.dialect
+    return latest
+  }
+
+  function seen(): Dialect {
+    latest = connection.current?.dialect ?? latest
+    if (!latest) throw new CallFailed('ConnectionLost', { ran: 'no' })
+    return latest
+  }
+
+  const kept = ({ introduction }: Dialect): Kept =>
+    partOf(parts.cache, [target.key, introduction.revision, declared], target.context, parts.clock)
+  const lists = createLists({
+    limits: { maxPages, maxItems },
+    logger,
+    now: parts.clock,
+    dialect,
+    kept,
+    page: (method, cursor, given) => ask(method, cursor === undefined ? {} : { cursor }, given),
+  })
+
+  async function call(name: string, args: JsonObject = {}, given: CallOptions = {}): Promise<ToolAnswer<never>> {
+    const params = { name, arguments: args }
+    const facts: JobFacts = {
+      key: given.idempotencyKey ?? true,
+      repeatable: () => isHarmless(name),
+      headerPlan: () => lists.tool(name)?.headerPlan,
+    }
+    const result = (await mirrored(() => ask('tools/call', params, given, facts))) as CallToolResult
+    const schema = lists.tool(name)?.tool.outputSchema
+    if (schema && !result.isError && options.validate !== false) checks.check(name, schema, result.structuredContent)
+    return new ToolAnswer<never>(result)
+  }
+
+  /** A server that misses headers has another idea of the tool, which is then looked up anew (Streamable HTTP, custom headers). */
+  async function mirrored(run: () => Promise<JsonObject>): Promise<JsonObject> {
+    try {
+      return await run()
+    } catch (error) {
+      if (!isRefusal(error) || error.kind !== 'HeaderMismatch') throw error
+      await lists.changed('tools')
+      await lists.list('tools')
+      return run()
+    }
+  }
+
+  /** Whether a tool may run twice, by what the server says of it. */
+  async function isHarmless(name: string): Promise<boolean> {
+    const known =
+      lists.tool(name) ??
+      (await lists.list('tools').then(
+        () => lists.tool(name),
+        () => undefined,
+      ))
+    const hints = known?.tool.annotations
+    return hints?.readOnlyHint === true || hints?.idempotentHint === true
+  }
+
+  async function read(uri: string, given: RequestOptions = {}): Promise<ReadResourceResult> {
+    const name = `resources/read ${uri}`
+    const store = kept(await dialect())
+    const known = await store.get(name)
+    if (known) return known as unknown as ReadResourceResult
+    const result = await ask('resources/read', { uri }, given)
+    const { ttlMs } = result
+    if (typeof ttlMs === 'number') await store.set(name, result, { ttlMs, isPublic: result.cacheScope === 'public' })
+    return result as unknown as ReadResourceResult
+  }
+
+  parts.listeners.add({
+    notified(notification) {
+      options.onNotification?.(notification)
+      switch (notification.method) {
+        case 'notifications/message':
+          return options.onLog?.(notification.params)
+        case 'notifications/tools/list_changed':
+          return void lists.changed('tools')
+        case 'notifications/prompts/list_changed':
+          return void lists.changed('prompts')
+        case 'notifications/resources/list_changed':
+          void lists.changed('resourceTemplates')
+          return void lists.changed('resources')
+        case 'notifications/resources/updated':
+          return void kept(seen()).delete(`resources/read ${notification.params.uri}`)
+        default:
+          return
+      }
+    },
+    renewed: () => lists.reset(),
+  })
+
+  const client: Client<S> = {
+    get revision() {
+      return seen().introduction.revision
+    },
+    get features() {
+      return seen().features
+    },
+    get server() {
+      const { info, capabilities, instructions } = seen().introduction
+      return { info, capabilities, instructions }
+    },
+    call: (name, ...[args, given]) => call(name, args as JsonObject | undefined, given),
+    list: lists.list,
+    tools: (given) => lists.list('tools', given),
+    resources: (given) => lists.list('resources', given),
+    resourceTemplates: (given) => lists.list('resourceTemplates', given),
+    prompts: (given) => lists.list('prompts', given),
+    read,
+    get: async (name, args, given = {}) =>
+      (await ask('prompts/get', { name, ...(args && { arguments: args }) }, given)) as unknown as GetPromptResult,
+    async complete(params, given = {}) {
+      const result = await ask('completion/complete', params as unknown as JsonObject, given)
+      return own(result, 'completion') as CompleteResult['completion']
+    },
+    request: (method, params = {}, given = {}) => ask(method, params, given),
+    async setLogLevel(level) {
+      await ask('logging/setLevel', { level }, {})
+    },
+    async rootsChanged() {
+      const caller = await connection.caller()
+      await caller.notify('notifications/roots/list_changed')
+    },
+    close: () => connection.close(),
+    [Symbol.asyncDispose]: () => connection.close(),
+  }
+  return client
+}

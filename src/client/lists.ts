@@ -1,0 +1,162 @@
+import type { Feature } from '../model/feature.ts'
+import { isObject, own, type JsonObject } from '../model/json.ts'
+import type { Prompt, Resource, ResourceTemplate, Tool } from '../model/nouns.ts'
+import type { Logger } from '../model/ports.ts'
+import type { HeaderPlan } from '../model/served.ts'
+import { headerPlan } from '../schema/header-plan.ts'
+import type { Dialect } from '../peer/calling.ts'
+import type { Kept } from './list-cache.ts'
+import type { RequestOptions } from './options.ts'
+import { readPages, type PagingLimits, type Whole } from './paging.ts'
+
+/** What can be listed, and what an entry is. */
+export interface Listed {
+  tools: Tool
+  resources: Resource
+  resourceTemplates: ResourceTemplate
+  prompts: Prompt
+}
+
+/** The kinds of list that servers have. */
+export type ListKind = keyof Listed
+
+interface Kind {
+  readonly method: string
+  readonly named: string
+  /** Without it the server has no such list. */
+  readonly feature: Feature
+  /** With it the server tells of changes. */
+  readonly tells: Feature
+}
+
+/** The lists, by kind. */
+export const kinds: Readonly<Record<ListKind, Kind>> = {
+  tools: { method: 'tools/list', named: 'name', feature: 'tools', tells: 'tools.listChanged' },
+  resources: { method: 'resources/list', named: 'uri', feature: 'resources', tells: 'resources.listChanged' },
+  resourceTemplates: {
+    method: 'resources/templates/list',
+    named: 'uriTemplate',
+    feature: 'resources',
+    tells: 'resources.listChanged',
+  },
+  prompts: { method: 'prompts/list', named: 'name', feature: 'prompts', tells: 'prompts.listChanged' },
+}
+
+/** A tool, and what calling it takes. */
+export interface KnownTool {
+  readonly tool: Tool
+  readonly headerPlan: HeaderPlan | undefined
+}
+
+/** The lists of one server, kept while they are good. */
+export interface Lists {
+  list<K extends ListKind>(kind: K, options?: RequestOptions): Promise<readonly Listed[K][]>
+  /** The tool as it was last listed, however long ago. */
+  tool(name: string): KnownTool | undefined
+  /** A list is good no more. */
+  changed(kind: ListKind): Promise<void>
+  /** None is: another session took the place of the one that they were read in. */
+  reset(): void
+}
+
+/** What lists are read with. */
+export interface ListsOptions {
+  readonly limits: PagingLimits
+  readonly logger: Logger
+  readonly now: () => number
+  /** Connects where that is due. */
+  dialect(): Promise<Dialect>
+  page(method: string, cursor: string | undefined, options: RequestOptions): Promise<JsonObject>
+  kept(dialect: Dialect): Kept
+}
+
+/** Without a word of how long it is good, a list whose changes are told is kept so long. Milliseconds. */
+const toldMs = 5 * 60_000
+
+interface Memory {
+  readonly items: readonly JsonObject[]
+  readonly goodUntil: number
+}
+
+/** Makes the lists of one client. */
+export function createLists(options: ListsOptions): Lists {
+  const { logger, now } = options
+  const memory = new Map<ListKind, Memory>()
+  const reading = new Map<ListKind, Promise<readonly JsonObject[]>>()
+  let tools: ReadonlyMap<string, KnownTool> = new Map()
+
+  function remember(
+    kind: ListKind,
+    items: readonly JsonObject[],
+    goodUntil: number,
+    dialect: Dialect,
+  ): readonly JsonObject[] {
+    const usable = kind === 'tools' ? takeTools(items, dialect) : items
+    memory.set(kind, { items: usable, goodUntil })
+    return usable
+  }
+
+  /** Tools whose annotations break the rules of headers are left out where headers are sent (Streamable HTTP, custom headers). */
+  function takeTools(items: readonly JsonObject[], { features }: Dialect): readonly JsonObject[] {
+    const known = new Map<string, KnownTool>()
+    const mirrors = features.has('tool.headers')
+    for (const item of items) {
+      const tool = item as unknown as Tool
+      const schema = own(item, 'inputSchema')
+      const plan = mirrors && isObject(schema) ? headerPlan(schema) : { plan: undefined }
+      if ('invalid' in plan) logger.warn('a tool is left out', { tool: tool.name, why: plan.invalid })
+      else known.set(tool.name, { tool, headerPlan: plan.plan })
+    }
+    tools = known
+    return mirrors ? items.filter(({ name }) => typeof name === 'string' && known.has(name)) : items
+  }
+
+  async function read(kind: ListKind, given: RequestOptions): Promise<readonly JsonObject[]> {
+    const dialect = await options.dialect()
+    const { method, named, feature, tells } = kinds[kind]
+    if (!dialect.features.has(feature)) return []
+    const store = options.kept(dialect)
+    const stored = await store.get(method)
+    if (Array.isArray(stored?.items)) return remember(kind, stored.items as readonly JsonObject[], 0, dialect)
+    const emptyMeansMore = dialect.features.has('pagination.emptyCursor')
+    const fetch = (cursor: string | undefined): Promise<JsonObject> => options.page(method, cursor, given)
+    const whole = await readPages(fetch, { member: kind, named }, emptyMeansMore, options.limits, logger)
+    const { items, isPublic } = whole
+    const goodMs = goodFor(whole, dialect.features.has(tells) && dialect.features.has('handshake'))
+    if (whole.ttlMs !== undefined) await store.set(method, { items }, { ttlMs: whole.ttlMs, isPublic })
+    return remember(kind, items, now() + goodMs, dialect)
+  }
+
+  return {
+    async list(kind, given = {}) {
+      const known = memory.get(kind)
+      if (known && known.goodUntil > now()) return known.items as never
+      const pending = reading.get(kind)
+      if (pending) return (await pending) as never
+      const fresh = read(kind, given)
+      // What one caller may cancel is not shared.
+      if (!given.signal) reading.set(kind, fresh)
+      try {
+        return (await fresh) as never
+      } finally {
+        if (reading.get(kind) === fresh) reading.delete(kind)
+      }
+    },
+    tool: (name) => tools.get(name),
+    async changed(kind) {
+      memory.delete(kind)
+      // What is being read may be from before the change.
+      reading.delete(kind)
+      await options.kept(await options.dialect()).delete(kinds[kind].method)
+    },
+    reset() {
+      memory.clear()
+      reading.clear()
+    },
+  }
+}
+
+/** Milliseconds that a list may be kept in memory. */
+function goodFor({ ttlMs }: Whole, isTold: boolean): number {
+  return ttlMs ?? (isTold ? toldMs : 0)
+}

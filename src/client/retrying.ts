@@ -1,0 +1,76 @@
+import { CallFailed, isCallFailed, isFailure } from '../model/failure.ts'
+import { isRefusal, Refusal } from '../model/refusal.ts'
+
+/** How a client tries again. */
+export interface RetryOptions {
+  /** Attempts in all. Default 3. */
+  readonly attempts?: number
+  /** Milliseconds before the second attempt; doubled for each further one, and anything between nothing and that is waited. Default 250. */
+  readonly delayMs?: number
+  /** Milliseconds that are waited at most, also where the server asks for more: then it is not tried again. Default 30,000. */
+  readonly maxDelayMs?: number
+}
+
+/** The defaults of {@link RetryOptions}. */
+export const defaultRetry: Required<RetryOptions> = { attempts: 3, delayMs: 250, maxDelayMs: 30_000 }
+
+/** What is known when an attempt has failed. */
+export interface Attempted {
+  /** Attempts so far, this one among them. */
+  readonly attempts: number
+  /** Whether the call may run twice, or will not because the server knows its key. */
+  readonly repeatable: boolean
+  /** Whether the server knows the key, so that it may tell of an earlier attempt. */
+  readonly keyed: boolean
+  /** Between 0 and 1. */
+  readonly random: number
+}
+
+/** Milliseconds to wait before the next attempt; `undefined` for none. Depends on nothing but its input. */
+export function nextAttempt(error: unknown, attempted: Attempted, retry: Required<RetryOptions>): number | undefined {
+  const { attempts, keyed, random } = attempted
+  const backoff = Math.min(retry.maxDelayMs, retry.delayMs * 2 ** (attempts - 1))
+  // An earlier attempt still runs, so that is waited for as long as the caller's patience lasts.
+  if (isRefusal(error) && error.kind === 'DuplicateInFlight' && keyed && attempts > 1)
+    return Math.max(20, backoff * random)
+  if (attempts >= retry.attempts || !isWorthIt(error, attempted)) return undefined
+  const asked =
+    (isRefusal(error) || isCallFailed(error)) && error.retryAfter !== undefined ? error.retryAfter * 1000 : 0
+  if (asked > retry.maxDelayMs) return undefined
+  return asked + backoff * random
+}
+
+function isWorthIt(error: unknown, { repeatable }: Attempted): boolean {
+  if (isRefusal(error)) return error.kind === 'RateLimited' || error.kind === 'Overloaded'
+  if (!isCallFailed(error)) return false
+  return isPassing(error) && (error.ran === 'no' || repeatable)
+}
+
+/** Whether a failure may be another one the next time. */
+function isPassing({ kind, status = 0 }: CallFailed): boolean {
+  if (kind === 'HttpStatus') return [408, 425, 429, 500, 502, 503, 504].includes(status)
+  return kind === 'Unreachable' || kind === 'ConnectionLost' || kind === 'ServerExited'
+}
+
+/** Whether a failure says that the server cannot be used at all just now. */
+export function isBreakdown(error: unknown): error is CallFailed {
+  if (!isCallFailed(error)) return false
+  if (error.kind === 'HttpStatus') return (error.status ?? 0) >= 500
+  return error.kind === 'Unreachable' || error.kind === 'ConnectionLost' || error.kind === 'ServerExited'
+}
+
+/** `error`, but that the call may have run: an earlier attempt is the reason, whatever became of the last one. */
+export function asUnknown(error: unknown): unknown {
+  if (!isFailure(error) || error.ran !== 'no') return error
+  const { message, data, retryAfter } = error
+  const details = {
+    ran: 'unknown' as const,
+    message,
+    cause: error,
+    ...(data && { data }),
+    ...(retryAfter !== undefined && { retryAfter }),
+  }
+  if (isRefusal(error))
+    return new Refusal(error.kind, { ...details, ...(error.code !== undefined && { code: error.code }) })
+  return new CallFailed(error.kind, { ...details, ...(error.status !== undefined && { status: error.status }) })
+}

@@ -1,0 +1,203 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
+import { CallFailed, isCallFailed, isFailure } from '../model/failure.ts'
+import { isObject, own, type JsonObject } from '../model/json.ts'
+import type { AskRequest, ClientCapabilities } from '../model/nouns.ts'
+import { isRefusal } from '../model/refusal.ts'
+import type { HeaderPlan } from '../model/served.ts'
+import type { AnswerAsk } from '../peer/calling-asks.ts'
+import type { Caller } from '../peer/calling.ts'
+import type { Breaker } from './breaker.ts'
+import type { Connection } from './connection.ts'
+import { keyName, type RequestOptions } from './options.ts'
+import { asUnknown, isBreakdown, nextAttempt, type RetryOptions } from './retrying.ts'
+
+/** One request, as often as it takes. */
+export interface Job extends JobFacts {
+  readonly method: string
+  readonly params: JsonObject
+  readonly meta: JsonObject
+  readonly options: RequestOptions
+  /** Whether it may run twice. Asked only once that matters. */
+  readonly repeatable: () => boolean | Promise<boolean>
+}
+
+/** How a request differs from a plain one. */
+export interface JobFacts {
+  readonly repeatable?: () => boolean | Promise<boolean>
+  /** Whether its effect has a name: `true` for a random one, where the server heeds names. */
+  readonly key?: string | true
+  readonly headerPlan?: () => HeaderPlan | undefined
+  /** Declared for this request beside the client's own. */
+  readonly capabilities?: ClientCapabilities
+}
+
+/** What jobs are done with. */
+export interface SendingOptions {
+  readonly connection: Connection
+  readonly breaker: Breaker
+  readonly retry: Required<RetryOptions>
+  readonly answer: AnswerAsk
+  readonly timeoutMs: number
+  readonly maxTimeoutMs: number
+  readonly maxRounds: number
+}
+
+/** Sends a request, with its rounds and repetitions, and resolves to its result. @throws Refusal, CallFailed */
+export type Send = (job: Job) => Promise<JsonObject>
+
+/** Makes the way in which a client sends. */
+export function createSend(sending: SendingOptions): Send {
+  return async (job) => {
+    const key = job.key === true ? randomUUID() : job.key
+    let { params } = job
+    for (let round = 0; ; round++) {
+      const result = await deliver({ ...job, params }, key, sending)
+      if (own(result, 'resultType') !== 'input_required') return result
+      if (round >= sending.maxRounds) {
+        throw new CallFailed('TooManyRounds', {
+          ran: 'unknown',
+          message: `${job.method} asks for input again and again`,
+        })
+      }
+      params = { ...job.params, ...(await answersTo(result, job.options.signal, round, sending)) }
+    }
+  }
+}
+
+/** What a retry brings along: all the answers, and the state exactly as it came, or none (multi round-trip requests). */
+async function answersTo(
+  result: JsonObject,
+  signal: AbortSignal | undefined,
+  round: number,
+  { connection, answer }: SendingOptions,
+): Promise<JsonObject> {
+  const { inputRequests, requestState } = result
+  const asked = Object.entries(isObject(inputRequests) ? inputRequests : {})
+  const stop = signal ?? new AbortController().signal
+  const answers = await Promise.all(
+    asked.map(async ([key, ask]) => {
+      // The peer let nothing else through.
+      const request = ask as unknown as AskRequest
+      const given = await answer(request, stop)
+      return [key, connection.current?.encodeAnswer(request.method, given) ?? given] as const
+    }),
+  )
+  if (asked.length === 0) await pause(Math.min(50 * 2 ** round, 2_000), signal)
+  return {
+    ...(asked.length > 0 && { inputResponses: Object.fromEntries(answers) }),
+    ...(requestState !== undefined && { requestState }),
+  }
+}
+
+/** Sends until there is a result, or nothing more may be tried: never what may have run already, unless that does no harm. */
+async function deliver(job: Job, key: string | undefined, sending: SendingOptions): Promise<JsonObject> {
+  const { signal } = job.options
+  const until = performance.now() + (job.options.maxTimeoutMs ?? sending.maxTimeoutMs)
+  let mayHaveRun = false
+  let keyed = false
+  let last: unknown
+  for (let attempts = 1; ; attempts++) {
+    let caller: Caller | undefined
+    try {
+      caller = await enter(sending)
+      keyed = key !== undefined && heedsKeys(caller)
+      if (!mayHaveRun || keyed || (await job.repeatable())) {
+        const result = await caller.call(requestOf(job, key, caller, until, sending))
+        sending.breaker.succeeded()
+        return result
+      }
+    } catch (error) {
+      last = error
+    }
+    count(last, sending.breaker)
+    mayHaveRun ||= isFailure(last) && last.ran !== 'no'
+    const wait = await waitBefore(last, { attempts, keyed, mayHaveRun }, caller, job, sending)
+    if (wait === undefined || performance.now() + wait > until || signal?.aborted)
+      throw mayHaveRun ? asUnknown(last) : last
+    await pause(wait, signal)
+  }
+}
+
+interface Attempt {
+  readonly attempts: number
+  readonly keyed: boolean
+  readonly mayHaveRun: boolean
+}
+
+/** Milliseconds before the next attempt, if there is to be one. */
+async function waitBefore(
+  error: unknown,
+  { attempts, keyed, mayHaveRun }: Attempt,
+  caller: Caller | undefined,
+  job: Job,
+  { connection, retry }: SendingOptions,
+): Promise<number | undefined> {
+  // What a session that is gone refused did not run, and the next attempt gets a new one.
+  const replaced = caller !== undefined && connection.current !== caller
+  if (replaced && attempts < retry.attempts && isOfGone(error)) return 0
+  const repeatable = !mayHaveRun || keyed || (isBreakdown(error) && (await job.repeatable()))
+  return nextAttempt(error, { attempts, repeatable, keyed, random: Math.random() }, retry)
+}
+
+async function enter({ breaker, connection }: SendingOptions): Promise<Caller> {
+  breaker.enter()
+  return connection.caller()
+}
+
+function requestOf(
+  job: Job,
+  key: string | undefined,
+  caller: Caller,
+  until: number,
+  sending: SendingOptions,
+): Parameters<Caller['call']>[0] {
+  const { method, params, meta, options, headerPlan, capabilities } = job
+  const sendsKey = key !== undefined && (job.key !== true || heedsKeys(caller))
+  const all = sendsKey ? { ...meta, [keyName]: key } : meta
+  return {
+    method,
+    params,
+    ...(Object.keys(all).length > 0 && { meta: all }),
+    signal: options.signal,
+    timeoutMs: options.timeoutMs ?? sending.timeoutMs,
+    maxTimeoutMs: Math.max(1, until - performance.now()),
+    onProgress: options.onProgress,
+    keepAlive: method === 'tools/call',
+    headerPlan: headerPlan?.(),
+    capabilities,
+  }
+}
+
+/** Whether the server runs what has one name once only, by its own word. */
+function heedsKeys({ dialect }: Caller): boolean {
+  const experimental = dialect?.introduction.capabilities.experimental
+  return experimental !== undefined && isObject(own(experimental, keyName))
+}
+
+function isOfGone(error: unknown): boolean {
+  if (!isFailure(error) || error.ran !== 'no') return false
+  return isRefusal(error) || error.kind === 'HttpStatus' || error.kind === 'ConnectionLost'
+}
+
+/** Everything that waits on one connection is told the same failure, which counts once. */
+const counted = new WeakSet<object>()
+
+function count(error: unknown, breaker: Breaker): void {
+  if (!isBreakdown(error)) {
+    if (isRefusal(error)) breaker.succeeded()
+    else if (!(isCallFailed(error) && error.kind === 'CircuitOpen')) breaker.left()
+  } else if (!counted.has(error)) {
+    counted.add(error)
+    breaker.failed()
+  }
+}
+
+/** Waits; an aborted signal ends it the way that it ends a call. */
+export async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  try {
+    await delay(ms, undefined, signal && { signal })
+  } catch {
+    throw new CallFailed('Cancelled', { ran: 'unknown', message: 'The call was cancelled', cause: signal?.reason })
+  }
+}

@@ -1,0 +1,37 @@
+import type { Transport } from '../peer/calling.ts'
+
+/** What was found out about a server, worth remembering until it stops being true. */
+export interface Verdict {
+  /** Whether requests stand alone, or a handshake comes first. */
+  readonly lifecycle: 'request' | 'session'
+  readonly revision: string
+  readonly transport: Transport
+  /** The server does not survive a request before its handshake. */
+  readonly dies?: true
+  /** When it was found out, in milliseconds since the epoch. */
+  readonly at: number
+}
+
+/** Where verdicts are remembered, by the target's key. Persist them to spare the next process the probe. */
+export interface Verdicts {
+  get(key: string): Verdict | undefined | Promise<Verdict | undefined>
+  set(key: string, verdict: Verdict): void | Promise<void>
+  delete(key: string): void | Promise<void>
+}
+
+const maxVerdicts = 1_000
+
+/** Verdicts in this process's memory, the oldest of more than 1,000 forgotten. */
+export function memoryVerdicts(): Verdicts {
+  const known = new Map<string, Verdict>()
+  return {
+    get: (key) => known.get(key),
+    set(key, verdict) {
+      known.delete(key)
+      known.set(key, verdict)
+      const [oldest] = known.keys()
+      if (known.size > maxVerdicts && oldest !== undefined) known.delete(oldest)
+    },
+    delete: (key) => void known.delete(key),
+  }
+}

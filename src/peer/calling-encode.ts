@@ -1,0 +1,58 @@
+import type { Codec } from '../codec/codec.ts'
+import { writeHeaders } from '../codec/header-plan.ts'
+import { isObject, own, type JsonObject } from '../model/json.ts'
+import type { ClientCapabilities } from '../model/nouns.ts'
+import type { HeaderPlan } from '../model/served.ts'
+import type { RequestId } from '../wire/envelope.ts'
+import { encodeHeaderValue } from '../wire/header-value.ts'
+import type { CallerOptions, Request } from './calling.ts'
+
+/**
+ * The params of a request with its `_meta`: what the caller wants there, a token where word of progress is wanted, and
+ * what the client says of itself where each request stands alone. The token is the request's id: unique while it lasts.
+ */
+export function paramsFor(
+  codec: Codec,
+  request: Request,
+  params: JsonObject,
+  id: RequestId,
+  { capabilities, info, logLevel }: CallerOptions,
+): JsonObject | undefined {
+  const wantsProgress = request.keepAlive === true || request.onProgress !== undefined
+  const meta = wantsProgress ? { ...request.meta, progressToken: id } : request.meta
+  if (codec.envelope) {
+    const all = request.capabilities ? withCapabilities(capabilities, request.capabilities) : capabilities
+    const said = { version: codec.revision, capabilities: all, client: info, logLevel }
+    return { ...params, _meta: codec.envelope.write(meta ?? {}, said) }
+  }
+  if (meta !== undefined) return { ...params, _meta: meta }
+  return Object.keys(params).length > 0 ? params : undefined
+}
+
+/** The client's capabilities and those of one request: what is an object in both is put together. */
+function withCapabilities(all: ClientCapabilities, more: ClientCapabilities): ClientCapabilities {
+  const merged = Object.entries(more).map(([name, value]) => {
+    const there = own(all, name)
+    return [name, isObject(there) && isObject(value) ? { ...there, ...value } : value] as const
+  })
+  return { ...all, ...Object.fromEntries(merged) }
+}
+
+/** The HTTP headers that repeat the body, where the revision has any (2026-07-28, Streamable HTTP, standard headers). */
+export function headersFor(
+  codec: Codec,
+  method: string,
+  params: JsonObject,
+  plan: HeaderPlan | undefined,
+): Readonly<Record<string, string>> | undefined {
+  if (!codec.envelope) return undefined
+  const param = codec.envelope.named.get(method)
+  const name = param === undefined ? undefined : own(params, param)
+  const args = own(params, 'arguments')
+  return {
+    'mcp-protocol-version': codec.revision,
+    'mcp-method': method,
+    ...(typeof name === 'string' && { 'mcp-name': encodeHeaderValue(name) }),
+    ...(plan && writeHeaders(plan, isObject(args) ? args : {})),
+  }
+}

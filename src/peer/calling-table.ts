@@ -1,0 +1,127 @@
+import type { Codec } from '../codec/codec.ts'
+import { CallFailed } from '../model/failure.ts'
+import type { JsonObject } from '../model/json.ts'
+import type { ProgressParams } from '../model/notification.ts'
+import type { RequestId } from '../wire/envelope.ts'
+
+/** How long an answer is waited for. */
+export interface Patience {
+  /** Milliseconds without the answer, or a word of progress. `undefined`: for ever. */
+  readonly timeoutMs?: number | undefined
+  /** Milliseconds in all, whatever progress there is. `undefined`: for ever. */
+  readonly maxTimeoutMs?: number | undefined
+}
+
+/** A request that waits for its answer. */
+export interface Waiting {
+  readonly method: string
+  readonly codec: Codec
+  readonly patience: Patience
+  readonly signal: AbortSignal | undefined
+  readonly onProgress: ((progress: ProgressParams) => void) | undefined
+  /** Hears what belongs to the request besides its answer, where that names it. */
+  readonly onNotification: ((method: string, params: JsonObject) => void) | undefined
+  resolve(result: JsonObject): void
+  reject(error: unknown): void
+  /** Tells the server that nobody waits any more. */
+  cancel(reason: string): void
+}
+
+/** The requests in flight on one link, each settled once. */
+export interface WaitingTable {
+  readonly size: number
+  add(id: RequestId, waiting: Waiting): void
+  get(id: RequestId): Waiting | undefined
+  /** The only one there is; `undefined` for none and for several. */
+  only(): RequestId | undefined
+  /** Takes a request out, to be settled by whoever took it; `undefined` where none waits under this id. */
+  take(id: RequestId): Waiting | undefined
+  /** Something was heard of it: its patience begins anew. */
+  heard(id: RequestId): void
+  /** Rejects all. */
+  fail(error: unknown): void
+}
+
+interface Entry {
+  readonly waiting: Waiting
+  readonly since: number
+  heardAt: number
+  timer: NodeJS.Timeout | undefined
+  readonly onAbort: (() => void) | undefined
+}
+
+/** Makes a table. Ids are told apart by type and value, never as numbers: `"1"` answers nothing that `1` asked. */
+export function createWaitingTable(now: () => number = () => performance.now()): WaitingTable {
+  const entries = new Map<RequestId, Entry>()
+
+  function take(id: RequestId): Waiting | undefined {
+    const entry = entries.get(id)
+    if (!entry) return undefined
+    entries.delete(id)
+    clearTimeout(entry.timer)
+    if (entry.onAbort) entry.waiting.signal?.removeEventListener('abort', entry.onAbort)
+    return entry.waiting
+  }
+
+  /** Gives up: the server is told, then whoever waits. */
+  function giveUp(id: RequestId, failure: CallFailed, reason: string): void {
+    const waiting = take(id)
+    if (!waiting) return
+    waiting.cancel(reason)
+    waiting.reject(failure)
+  }
+
+  function arm(id: RequestId, entry: Entry): void {
+    const left = leftOf(entry, now())
+    if (left !== undefined) entry.timer = setTimeout(() => ring(id, entry), left)
+  }
+
+  /** Progress since the timer was set moves the end; setting it anew with each word of progress would cost more. */
+  function ring(id: RequestId, entry: Entry): void {
+    const left = leftOf(entry, now())
+    if (left === undefined) return
+    if (left > 0) return arm(id, entry)
+    giveUp(
+      id,
+      new CallFailed('TimedOut', { ran: 'unknown', message: `${entry.waiting.method} timed out` }),
+      'timed out',
+    )
+  }
+
+  return {
+    get size() {
+      return entries.size
+    },
+    add(id, waiting) {
+      const at = now()
+      const { signal } = waiting
+      const onAbort = signal && ((): void => giveUp(id, aborted(signal, 'unknown'), 'cancelled'))
+      const entry: Entry = { waiting, since: at, heardAt: at, timer: undefined, onAbort }
+      if (onAbort) signal.addEventListener('abort', onAbort, { once: true })
+      entries.set(id, entry)
+      arm(id, entry)
+    },
+    get: (id) => entries.get(id)?.waiting,
+    only: () => (entries.size === 1 ? entries.keys().next().value : undefined),
+    take,
+    heard(id) {
+      const entry = entries.get(id)
+      if (entry) entry.heardAt = now()
+    },
+    fail(error) {
+      for (const id of entries.keys()) take(id)?.reject(error)
+    },
+  }
+}
+
+/** Milliseconds until patience ends. */
+function leftOf({ waiting, since, heardAt }: Entry, now: number): number | undefined {
+  const { timeoutMs, maxTimeoutMs } = waiting.patience
+  if (timeoutMs === undefined) return maxTimeoutMs === undefined ? undefined : Math.max(0, since + maxTimeoutMs - now)
+  return Math.max(0, Math.min(heardAt + timeoutMs, since + (maxTimeoutMs ?? Infinity)) - now)
+}
+
+/** What a call rejects with whose signal was aborted. */
+export function aborted(signal: AbortSignal, ran: 'no' | 'unknown'): CallFailed {
+  return new CallFailed('Cancelled', { ran, message: 'The call was cancelled', cause: signal.reason })
+}
