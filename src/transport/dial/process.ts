@@ -43,7 +43,7 @@ export interface ServerProcess {
 /** Milliseconds that output may still come in after the process itself has ended: a child of it may hold the pipe. */
 const lastWordsMs = 200
 /** Milliseconds that the system may take to end what was killed. */
-const killedMs = 1_000
+const killedMs = 500
 
 const windows = process.platform === 'win32'
 const running = new Set<number>()

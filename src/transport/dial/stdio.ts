@@ -58,7 +58,7 @@ export function createStdioLink(options: CommandOptions): Link {
       lines.end()
       broken('the server closed its output')
     })
-    running.stdin.on('error', () => broken('the server closed its input'))
+    running.stdin.on('close', () => broken('the server closed its input'))
     void running.exited.then((exit) => {
       tail.end()
       lose(exitFailure(options.command, exit, tail))
