@@ -3,34 +3,42 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Store } from '../../../src/model/store.ts'
 import { createSeal } from '../../../src/seal/seal.ts'
 import { memoryStore } from '../../../src/store/memory.ts'
 import { serveHttp } from '../../../src/transport/serve/node.ts'
-import { doors, legacyHeaders, modernHeaders } from './doors.ts'
+import { doors, legacyHeaders, messages, modernHeaders, until } from './doors.ts'
 import { call, initialize, modernCall, peerOf, rpc, standIn } from './stand-in.ts'
 
 const seal = createSeal({ keys: [randomBytes(32)] })
 const listening = { accept: 'text/event-stream' }
 
-/** Something to wait for, and the way to let it go on. */
-function gate(): { readonly opened: Promise<void>; open(): void } {
-  let open = (): void => {}
-  const opened = new Promise<void>((resolve) => (open = resolve))
-  return { opened, open: () => open() }
+/** Where visits wait, and the way to let them go on. */
+function gate() {
+  let letIn = (): void => {}
+  const opened = new Promise<void>((resolve) => (letIn = resolve))
+  let waiting = 0
+  return {
+    /** Resolves once so many wait. */
+    wait: (count: number) => until(() => waiting === count),
+    open: () => letIn(),
+    pass(): Promise<void> {
+      waiting += 1
+      return opened
+    },
+  }
 }
 
 for (const [name, open] of doors) {
   test(`${name}: whoever is told apart only while the door closes is refused`, async () => {
-    const { opened, open: letIn } = gate()
-    const door = await open({ authenticate: () => opened.then(() => undefined) })
+    const { wait, pass, open: letIn } = gate()
+    const door = await open({ authenticate: () => pass().then(() => undefined) })
     const body = modernCall(1, 'slow', { ms: 5_000 })
     const visits = [
       door.send({ headers: modernHeaders(body), body }),
       door.send({ method: 'GET', path: '/sse', headers: listening }),
     ]
-    await sleep(20)
+    await wait(2)
     const closed = door.close({ graceMs: 500 })
     letIn()
     for (const visit of await Promise.all(visits)) {
@@ -42,20 +50,19 @@ for (const [name, open] of doors) {
   })
 
   test(`${name}: a session that is found only while the door closes runs and streams nothing more`, async () => {
-    const { opened, open: letIn } = gate()
+    const { wait, pass, open: letIn } = gate()
     const store = memoryStore()
     const first = await open({ seal, store })
     const shaken = await first.send({ headers: legacyHeaders(), body: initialize('i', '2025-03-26') })
     const headers = legacyHeaders(shaken.headers.get('mcp-session-id'))
-    const slow: Store = { ...store, get: (key) => opened.then(() => store.get(key)) }
+    const slow: Store = { ...store, get: (key) => pass().then(() => store.get(key)) }
     const second = await open({ seal, store: slow })
-    const call5 = call(1, 'slow', { ms: 5_000 })
     const visits = [
-      second.send({ headers, body: call5 }),
+      second.send({ headers, body: call(1, 'slow', { ms: 5_000 }) }),
       second.send({ method: 'GET', headers: { ...headers, ...listening } }),
     ]
     const batch = second.send({ headers, body: [rpc(2, 'ping'), call(3, 'slow', { ms: 5_000 })] })
-    await sleep(20)
+    await wait(3)
     const closed = second.close({ graceMs: 500 })
     letIn()
     for (const visit of await Promise.all(visits)) {
@@ -65,18 +72,20 @@ for (const [name, open] of doors) {
     await (
       await batch
     ).done
-    const answers = JSON.parse((await batch).text) as { readonly id: number; readonly error?: object }[]
     assert.deepEqual(
-      new Set(answers.map(({ id, error }) => [id, error !== undefined].join())),
-      new Set(['2,false', '3,true']),
+      messages(await batch).map(({ id, error }) => [id, error !== undefined]),
+      [
+        [2, true],
+        [3, true],
+      ],
     )
     await Promise.all([closed, first.close()])
     assert.equal(second.served.aborted, 0)
   })
 }
 
-/** Posts a body in two halves. @param between what happens after the first */
-async function inHalves(port: number, path: string, text: string, between: () => unknown): Promise<number> {
+/** Posts a body in two halves. @param between what has to have happened before the second */
+async function inHalves(port: number, path: string, text: string, between: () => Promise<void>): Promise<number> {
   const request = httpRequest({
     port,
     host: '127.0.0.1',
@@ -89,9 +98,7 @@ async function inHalves(port: number, path: string, text: string, between: () =>
     request.on('response', resolve).on('error', reject),
   )
   request.write(text.slice(0, 10))
-  await sleep(30)
-  between()
-  await sleep(10)
+  await between()
   request.end(text.slice(10))
   const response = await answered
   response.resume()
@@ -108,8 +115,13 @@ test('a body that is whole only while the door closes is refused, on both paths 
   })
   const event = await new Promise<string>((resolve) => stream.setEncoding('utf8').once('data', resolve))
   const endpoint = /data: (\S+)/.exec(event)?.[1] ?? ''
+  let arrived = 0
+  server.server.on('request', () => (arrived += 1))
   let closed: Promise<void> | undefined
-  const close = (): void => void (closed ??= server.close({ graceMs: 500 }))
+  const close = async (): Promise<void> => {
+    await until(() => arrived === 2)
+    closed ??= server.close({ graceMs: 500 })
+  }
   const statuses = await Promise.all([endpoint, '/mcp'].map((path) => inHalves(server.port, path, text, close)))
   assert.deepEqual(statuses, [503, 503])
   await closed

@@ -175,7 +175,7 @@ for (const [name, open] of doors) {
     const listening = await session.listen()
     const json = session.send(call(3, 'slow', { ms: 5_000 }), { accept: 'application/json' })
     const batch = session.send([rpc(4, 'ping'), call(5, 'slow', { ms: 5_000 })])
-    await until(() => messages(streamed).length > 0)
+    await until(() => messages(streamed).length > 0 && door.served.begun === 3)
     assert.equal((await session.end()).status, 204)
     await Promise.all([streamed.done, listening.done])
     const answers = [await quiet, messages(streamed).at(-1), messages(await json)[0], messages(await batch)[1]]
@@ -194,7 +194,7 @@ for (const [name, open] of doors) {
     const streamed = await session.post(call(1, 'progress', { steps: 8, ms: 10 }))
     const stuck = await session.post(call(2, 'progress', { steps: 500, ms: 10 }))
     await until(() => messages(stuck).length > 0)
-    await Promise.all([door.close({ graceMs: 300 }), streamed.done, stuck.done])
+    await Promise.all([door.close({ graceMs: 600 }), streamed.done, stuck.done])
     assert.equal(said(messages(streamed).at(-1)), 'done')
     assert.equal(messages(stuck).at(-1)?.id, 2)
     assert.ok(messages(stuck).at(-1)?.error)

@@ -13,6 +13,8 @@ import type { Peer } from '../../../src/peer/peer.ts'
 /** Stands behind a peer where the transport is what a test is about. */
 export interface StandIn extends Served {
   change(change: Change): void
+  /** Calls of `slow` that began. */
+  begun: number
   /** Calls of `slow` that were aborted. */
   aborted: number
   readonly listeners: number
@@ -29,6 +31,7 @@ const description: Description = {
 export function standIn(): StandIn {
   const listeners = new Set<(change: Change) => void>()
   const served: StandIn = {
+    begun: 0,
     aborted: 0,
     get listeners() {
       return listeners.size
@@ -70,6 +73,7 @@ const tools: Record<string, Act> = {
   surroundings: async (_, { header, principal }) =>
     text(`${header?.('idempotency-key')} ${[...(principal?.scopes ?? [])].join()}`),
   async slow({ ms }, { signal }, served) {
+    served.begun += 1
     try {
       await sleep(Number(ms), undefined, { signal })
     } catch {
