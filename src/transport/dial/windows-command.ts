@@ -39,8 +39,8 @@ export function resolveCommand(command: string, args: readonly string[], place: 
 
 function findCommand(command: string, { env, cwd, isFile }: CommandPlace): string | undefined {
   const extensions = (variable(env, 'PATHEXT') ?? defaultExtensions).split(';').filter(Boolean)
-  const known = extensions.some((extension) => command.toLowerCase().endsWith(extension.toLowerCase()))
-  const endings = known ? ['', ...extensions] : [...extensions, '']
+  // A file without any extension is a script for other systems: npm puts one beside each batch file.
+  const endings = /\.[^\\/.]+$/.test(command) ? ['', ...extensions] : extensions
   const isPath = /[\\/]/.test(command) || /^[a-z]:/i.test(command)
   const directories = isPath ? [cwd] : (variable(env, 'PATH') ?? '').split(';').map(unquoted).filter(Boolean)
   for (const directory of directories) {

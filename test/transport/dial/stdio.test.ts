@@ -160,7 +160,9 @@ test('a server that does not read is waited for, and told of when it never does'
 
 test('a server that closes its output or input, and goes on, is lost and ended', async () => {
   for (const code of ['closeSync(1)', 'closeSync(0)']) {
-    const { heard, link, send } = await script(`setInterval(() => {}, 1e6); setTimeout(() => require("node:fs").${code}, 50)`)
+    const { heard, link, send } = await script(
+      `setInterval(() => {}, 1e6); setTimeout(() => require("node:fs").${code}, 50)`,
+    )
     await until(async () => {
       await send(rpc(1, 'ping')).catch(() => {})
       return heard.ends.length > 0

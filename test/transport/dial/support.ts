@@ -23,7 +23,7 @@ export function recorder(): Recorder {
     ends: [],
     noises: [],
     expirations: 0,
-    message: (message, received) => void heard.messages.push({ message: message as Heard, received }),
+    message: (message, received) => void heard.messages.push({ message, received }),
     lost: (id, failure) => void heard.losses.push({ id, failure }),
     expired: () => void (heard.expirations += 1),
     closed: (failure) => void heard.ends.push(failure),
