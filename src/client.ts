@@ -2,19 +2,34 @@ import { connectTo } from './client/connect.ts'
 import type { Client } from './client/client.ts'
 import type { ClientOptions } from './client/options.ts'
 import { createCodecs, type Codecs } from './codec/registry.ts'
+import { connectInMemory } from './memory.ts'
+import type { Served } from './model/served.ts'
 import type { Target } from './peer/link.ts'
+import { memoryTarget, toTarget, type TargetLike } from './transport/dial/target.ts'
 
 /** Every published revision; compiled for the first client, so that importing this costs little. */
 let published: Codecs | undefined
 
 /**
- * Connects to a server, whatever its age, and agrees with it on a revision. `connect<typeof server>(…)` knows the
- * server's own tools.
- * @throws CallFailed, Refusal; TypeError for a revision that is not known
+ * Connects to a server, whatever its age, and agrees with it on a revision. `where` is a URL of http or https, a command
+ * (`{ command, args }`), a socket (`unix:PATH`, `tcp:HOST:PORT`, `{ path }`, `{ port }`), a target of one's own, or a
+ * server value of this process. `connect<typeof server>(…)` knows the server's own tools.
+ * @throws CallFailed, Refusal; TypeError for what says of no server where it is, and for a revision that is not known
  */
-export function connect<S = unknown>(target: Target, options: ClientOptions = {}): Promise<Client<S>> {
+export function connect<S extends Served>(where: S, options?: ClientOptions): Promise<Client<S>>
+export function connect<S = unknown>(where: TargetLike, options?: ClientOptions): Promise<Client<S>>
+export async function connect<S>(where: TargetLike | Served, options: ClientOptions = {}): Promise<Client<S>> {
   published ??= createCodecs()
-  return connectTo<S>(target, options, { codecs: published, clock: Date.now })
+  return connectTo<S>(targetOf(where, options), options, { codecs: published, clock: Date.now })
+}
+
+function targetOf(where: TargetLike | Served, { http, headers, authorization }: ClientOptions): Target {
+  if (typeof where === 'object' && 'handle' in where) return memoryTarget(() => connectInMemory(where))
+  return toTarget(where, {
+    ...http,
+    ...(headers && { headers: { ...http?.headers, ...headers } }),
+    ...(authorization && { authorization }),
+  })
 }
 
 export { CallFailed, isCallFailed, isFailure } from './model/failure.ts'

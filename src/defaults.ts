@@ -11,6 +11,7 @@ import { createRandom } from './seal/random.ts'
 import { createSeal, randomKey } from './seal/seal.ts'
 import { createServerOver } from './server/create-server.ts'
 import type { Server, ServerOptions, ServerPorts } from './server/server.ts'
+import type { ToolValue } from './server/tool.ts'
 import { memoryStore } from './store/memory.ts'
 import { defaultCaps, type Caps } from './wire/caps.ts'
 
@@ -54,9 +55,11 @@ const portsOf = new WeakMap<Served, ServerPorts>()
 const warned = new WeakSet<Served>()
 
 /** Makes a server value. @throws if a primitive cannot be compiled, or if two have one name; the error names it */
-export function createServer(options: ServerOptions & StateOptions): Server {
+export function createServer<const Tools extends readonly ToolValue[] = readonly []>(
+  options: ServerOptions & StateOptions & { readonly tools?: Tools },
+): Server<Tools[number]> {
   const ports = makePorts(options)
-  const server = createServerOver(options, ports)
+  const server = createServerOver(options, ports) as Server<Tools[number]>
   portsOf.set(server, ports)
   return server
 }

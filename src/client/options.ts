@@ -1,7 +1,9 @@
+import type { Authorization } from '../model/authorization.ts'
 import type { JsonObject } from '../model/json.ts'
 import type { ClientCapabilities, Implementation, LogLevel } from '../model/nouns.ts'
 import type { LogParams, Notification, ProgressParams } from '../model/notification.ts'
 import type { Logger } from '../model/ports.ts'
+import type { HttpTargetOptions } from '../transport/dial/target.ts'
 import type { AnsweringOptions } from './answering.ts'
 import type { BreakerOptions } from './breaker.ts'
 import type { ListCache } from './list-cache.ts'
@@ -11,6 +13,12 @@ import type { Verdicts } from './verdicts.ts'
 
 /** How a client behaves, all of it optional. */
 export interface ClientOptions extends AnsweringOptions {
+  /** Headers on every HTTP request. Those of the protocol win over them. */
+  readonly headers?: Readonly<Record<string, string>>
+  /** Where the credentials for HTTP come from, such as `oauth(…)` of `dragoman/oauth`. */
+  readonly authorization?: Authorization
+  /** How else a URL is reached. */
+  readonly http?: HttpTargetOptions
   /** Who the client says it is. */
   readonly info?: Implementation
   /** The one revision to speak. Default: the newest that both sides know. */

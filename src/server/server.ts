@@ -96,26 +96,39 @@ export interface ServerHandle {
   updated(uri: string): Told
 }
 
-/** One server value: it binds nothing and spawns nothing; any number of transports serve it, on every revision. */
-export interface Server extends Served, ServerHandle {
+/**
+ * One server value: it binds nothing and spawns nothing; any number of transports serve it, on every revision. `Tools`
+ * are those that its type knows of, for a typed client to read.
+ */
+export interface Server<Tools = unknown> extends Served, ServerHandle {
+  /** For types only; never there. */
+  readonly '~tools'?: Tools
   /** Adds one tool and returns the server, so that it chains. */
-  tool<const I extends AnySchema | undefined = undefined, const O extends AnySchema | undefined = undefined>(
-    name: string,
+  tool<
+    const Name extends string,
+    const I extends AnySchema | undefined = undefined,
+    const O extends AnySchema | undefined = undefined,
+  >(
+    name: Name,
     config: ToolConfig<I, O>,
     handler: ToolHandler<I, O>,
-  ): Server
+  ): Server<Tools | ToolValue<Name, I, O>>
   /** Adds one resource and returns the server. */
-  resource(uri: string, config: ResourceConfig, reader?: Reader): Server
+  resource(uri: string, config: ResourceConfig, reader?: Reader): Server<Tools>
   /** Adds one family of resources and returns the server. */
-  template(uriTemplate: string, config: TemplateConfig, reader?: TemplateReader): Server
+  template(uriTemplate: string, config: TemplateConfig, reader?: TemplateReader): Server<Tools>
   /** Adds one prompt and returns the server. */
-  prompt<const A extends PromptArguments>(name: string, config: PromptConfig<A>, getter?: PromptGetter<A>): Server
+  prompt<const A extends PromptArguments>(
+    name: string,
+    config: PromptConfig<A>,
+    getter?: PromptGetter<A>,
+  ): Server<Tools>
   /** Adds a method that no revision defines, or that servers do not usually answer. @throws if the name is taken */
   method<const P extends AnySchema | undefined = undefined>(
     name: string,
     config: MethodConfig<P>,
     handler?: MethodHandler<P>,
-  ): Server
+  ): Server<Tools>
   /** Puts an extension to use. @throws if it is already, or if one of its methods or primitives has a taken name */
-  use(extension: Extension): Server
+  use(extension: Extension): Server<Tools>
 }
