@@ -38,6 +38,7 @@ const offered: Readonly<Record<string, readonly string[]>> = {
   './http': ['fetchHandler', 'nodeHandler', 'serveHttp'],
   './memory': ['connectInMemory'],
   './middleware': ['concurrency', 'logCalls', 'rateLimit', 'resultCap', 'timeouts'],
+  './oauth': ['fileTokens', 'keychainTokens', 'loopbackRedirect', 'memoryTokens', 'oauth', 'pageRedirect'],
   './postgres': ['migratePostgres', 'postgres'],
   './redis': ['redis'],
   './refusals': ['Refusal', 'dataOf', 'fromWire', 'isRefusal', 'messageOf', 'neverSent', 'refusals', 'toWire'],
