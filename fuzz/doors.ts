@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { connectInMemory, serveHttp, serveStdio } from '../src/index.ts'
 import type { Server } from '../src/index.ts'
 import { headersFor } from '../test/hostile/doors.ts'
+import { versionKey } from './judge.ts'
 import { canary } from './mutate.ts'
 import type { Dice } from './random.ts'
 
@@ -12,6 +13,8 @@ import type { Dice } from './random.ts'
 export interface Outcome {
   /** The texts that were taken in as messages of their own, in order. */
   readonly sent: readonly (string | Uint8Array)[]
+  /** What was sent besides; whatever came in answer to that is not in {@link heard}. */
+  readonly spoiled?: readonly Uint8Array[]
   /** Everything that came, in order. */
   readonly heard: readonly string[]
   /** What the door itself did wrong. */
@@ -130,35 +133,52 @@ function spoilHeaders(headers: Record<string, string>, dice: Dice): Record<strin
   }
 }
 
+/** Whether a text says itself which revision it is in. */
+function namesRevision(text: Buffer): boolean {
+  try {
+    const { params } = JSON.parse(text.toString('utf8')) as { params?: { _meta?: object } }
+    return Object.hasOwn(params?._meta ?? {}, versionKey)
+  } catch {
+    return false
+  }
+}
+
+const hasId = (text: string): boolean => ((JSON.parse(text) as { id?: unknown }).id ?? null) !== null
+const isAnswer = (text: string): boolean => (JSON.parse(text) as { method?: unknown }).method === undefined
+
 const http: Throw = async (server, texts, dice) => {
   const door = await serveHttp(server, { askTimeoutMs })
   const faults: string[] = []
   const sent: Buffer[] = []
+  let begun = 0
+  let entered = 0
+  door.server.on('connection', () => (entered += 1))
+  const visit = (method: string, headers: Record<string, string>, text?: Buffer): Promise<Fetched> => {
+    begun += 1
+    return exchange(door.port, method, '/mcp', headers, text)
+  }
+  const spoiled: Buffer[] = []
   const heard: string[] = []
+  const mayCancel = texts.some((text) => text.includes('notifications/cancelled'))
   let session: string | undefined
-  let closing = false
   const post = async (text: Buffer): Promise<void> => {
-    const fitting = headersFor(text, undefined)
-    const legacy = fitting['mcp-protocol-version'] === undefined
-    const due = legacy ? headersFor(text, session) : fitting
+    // What names its revision stands alone, anything else is said in the session, or before there is one.
+    const due = namesRevision(text) ? headersFor(text, undefined) : headersFor('', session)
     const headers = spoilHeaders(due, dice)
-    const clean = headers === due && (!legacy || session !== undefined)
     try {
-      const answer = await exchange(door.port, 'POST', '/mcp', headers, text)
-      session ??= answer.session
+      const answer = await visit('POST', headers, text)
       if (answer.status >= 500 && answer.status !== 503) faults.push(`status ${answer.status} to ${text.toString()}`)
-      if (answer.status !== 202 && answer.messages.length === 0)
+      if (answer.status !== 202 && !mayCancel && !answer.messages.some(isAnswer))
         faults.push(`nothing with ${answer.status} to ${text.toString()}`)
-      // A 503 without an id was told before the message was read; what a header spoiled is answered, but in other words.
-      const unread =
-        (closing || answer.status === 503) &&
-        answer.messages.every((text) => !text.includes('"id":') || text.includes('"id":null'))
-      if (answer.status === 202 || unread || !clean) return
+      // What a header spoiled is answered too, but in other words; and it may have cancelled something.
+      if (headers !== due) return void spoiled.push(text)
+      session ??= answer.session
+      // A 503 without an id was told before the message was read.
+      if (answer.status === 503 && !answer.messages.some(hasId)) return
       heard.push(...answer.messages)
       sent.push(text)
     } catch (error) {
-      // Whoever comes while the door is closing may find it closed.
-      if (!closing) faults.push(`${String(error)} to ${text.toString()}`)
+      faults.push(`${String(error)} to ${text.toString()}`)
     }
   }
   const going: Promise<void>[] = []
@@ -169,14 +189,15 @@ const http: Throw = async (server, texts, dice) => {
     if (session === undefined || dice.percent(30)) await Promise.race([posted, sleep(30)])
   }
   if (session !== undefined && dice.percent(50)) {
-    void exchange(door.port, 'GET', '/mcp', { accept: 'text/event-stream', 'mcp-session-id': session }).catch(() => {})
-    await exchange(door.port, 'DELETE', '/mcp', { 'mcp-session-id': session })
+    void visit('GET', { accept: 'text/event-stream', 'mcp-session-id': session }).catch(() => {})
+    await visit('DELETE', { 'mcp-session-id': session })
   }
   await Promise.race([Promise.all(going), sleep(60)])
-  closing = true
+  // Whoever only knocks while the door closes may find it closed.
+  while (entered < begun) await sleep(1)
   await door.close({ graceMs: 60 })
   const late = await Promise.race([Promise.all(going).then(() => false), sleep(3_000, true)])
-  return { sent, heard, faults: late ? [...faults, 'a response never ended'] : faults }
+  return { sent, spoiled, heard, faults: late ? [...faults, 'a response never ended'] : faults }
 }
 
 const sse: Throw = async (server, texts) => {

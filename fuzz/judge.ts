@@ -8,7 +8,8 @@ import { resultDefinitions } from '../test/golden/official.ts'
 import type { Outcome } from './doors.ts'
 import { canary } from './mutate.ts'
 
-const versionKey = 'io.modelcontextprotocol/protocolVersion'
+/** Where a message says which revision it is in. */
+export const versionKey = 'io.modelcontextprotocol/protocolVersion'
 
 interface Asked {
   readonly method: string
@@ -32,7 +33,7 @@ interface Message {
 
 /** The faults of an outcome, for people. */
 export function judge(
-  { sent, heard, faults }: Outcome,
+  { sent, spoiled = [], heard, faults }: Outcome,
   schemaOf: (revision: string) => OfficialSchema | undefined,
 ): string[] {
   const found = [...faults]
@@ -44,6 +45,8 @@ export function judge(
     return known
   }
   for (const text of sent) expect(text, account)
+  // What is spoiled is owed nothing, but it may have cancelled what is.
+  for (const text of [...sent, ...spoiled]) excuse(text, account)
   let session: string | undefined
   for (const text of heard) {
     if (/\bat \S+ \(?\S+:\d+:\d+|node:internal|\/src\/\w+/.test(text)) found.push(`a stack: ${text}`)
@@ -57,7 +60,7 @@ export function judge(
         typeof result['protocolVersion'] === 'string' &&
         open.asked.some(({ method }) => method === 'initialize')
       ) {
-        session = result['protocolVersion']
+        session ??= result['protocolVersion']
       }
       if (String(error?.message).includes(canary)) found.push(`the peer's words in ours: ${text}`)
       found.push(...schemaFaults(message, open, session, schemaOf))
@@ -91,14 +94,21 @@ function expect(text: string | Uint8Array, account: (id: unknown) => Account): v
     const message = readMessage(entry)
     if (message.kind === 'refused') grant(account(message.id), batch ? 0 : 1, 1)
     if (message.kind === 'response' || message.kind === 'notification') grant(account(undefined), 0, 1)
-    if (message.kind === 'notification' && message.method === 'notifications/cancelled') {
-      account(message.params?.['requestId']).least = Number.NEGATIVE_INFINITY
-    }
     if (message.kind !== 'request') continue
     const meta = message.params?.['_meta']
     const open = account(message.id)
     grant(open, batch ? 0 : 1, 1)
     open.asked.push({ method: message.method, modern: isObject(meta) && meta[versionKey] !== undefined })
+  }
+}
+
+/** Takes back what must be answered, where a text cancels it. */
+function excuse(text: string | Uint8Array, account: (id: unknown) => Account): void {
+  const { value } = parseJson(text, defaultCaps)
+  for (const entry of Array.isArray(value) ? value : [value]) {
+    const message = readMessage(entry)
+    if (message.kind === 'notification' && message.method === 'notifications/cancelled')
+      account(message.params?.['requestId']).least = Number.NEGATIVE_INFINITY
   }
 }
 

@@ -65,7 +65,10 @@ async function play(name: string, number: number): Promise<number> {
     heard: [],
     faults: [`the door: ${String(error)}`],
   }))
-  const outcome = await Promise.race([thrown, sleep(hangMs, undefined, { ref: false })])
+  const over = new AbortController()
+  const hung = sleep(hangMs, undefined, { ref: false, signal: over.signal }).catch(() => undefined)
+  const outcome = await Promise.race([thrown, hung])
+  over.abort()
   const faults = outcome ? judge(outcome, officialSchema) : [`the door did not close within ${hangMs} ms`]
   if (server.changed('tools').peers > 0) faults.push('somebody listens still')
   faults.push(...stray.splice(0))
