@@ -39,6 +39,7 @@ export function follow(room: HttpRoom, options: FollowOptions): Abandonable {
   let failures = 0
   /** Streams in a row that the server took up, and ended without having said anything. */
   let silences = 0
+  let begun = false
   let timer: NodeJS.Timeout | undefined
   let abort = (): void => {}
   let over = false
@@ -78,9 +79,11 @@ export function follow(room: HttpRoom, options: FollowOptions): Abandonable {
     let decoder: SseDecoder | undefined
     return {
       head(status, header) {
-        const gone = room.seen(status, header)
+        // Some servers have no stream, and say so by 404: that is no word on the session.
+        const gone = (begun || lastEventId !== '') && room.seen(status, header)
         const refusal = refusalOf(status, header)
         if (refusal === undefined) {
+          begun = true
           failures = 0
           silences += 1
           decoder = decode()

@@ -20,33 +20,36 @@ const maxSessionId = 4_096
  */
 export function createHttpLink(url: URL, options: HttpLinkOptions = {}): Link {
   const caps = capsOf(options.caps)
-  const session = createSession()
-  const fixed = lowerCased(options.headers)
   const open = new Set<Abandonable>()
   let channel: HttpSend | undefined
   let listener: LinkListener | undefined
   let agreement: LinkAgreement | undefined
+  let session: string | undefined
+  let gone = false
   let listening = false
+  let headers = headersOf(options, session, agreement)
 
-  function request(
-    method: HttpRequest['method'],
-    headers: Readonly<Record<string, string>>,
-    body?: string,
-  ): HttpRequest {
-    const all = {
-      ...fixed,
-      ...(method === 'POST' ? posted : undefined),
-      ...versionOf(agreement),
-      ...session.header(),
-      ...headers,
-    }
-    return body === undefined ? { method, url, headers: all } : { method, url, headers: all, body }
+  function request(method: HttpRequest['method'], more: Readonly<Record<string, string>>, body?: string): HttpRequest {
+    if (body === undefined) return { method, url, headers: { ...headers.all, ...more } }
+    return { method, url, headers: { ...headers.posted, ...more }, body }
+  }
+
+  function useSession(id: string | undefined): void {
+    session = id
+    headers = headersOf(options, session, agreement)
   }
 
   function seen(status: number, header: ReadHeader): boolean {
-    if (agreement === undefined && status < 300) session.opened(header('mcp-session-id'))
-    if (status !== 404 || !session.end()) return false
-    listener?.expired?.()
+    if (agreement === undefined && status < 300) {
+      const id = header('mcp-session-id')
+      if (id !== undefined && isSessionId(id)) useSession(id)
+    }
+    if (status !== 404 || session === undefined) return false
+    // What was sent before this was known meets the same, and is told each for itself; the session once.
+    if (!gone) {
+      gone = true
+      listener?.expired?.()
+    }
     return true
   }
 
@@ -93,6 +96,7 @@ export function createHttpLink(url: URL, options: HttpLinkOptions = {}): Link {
       if (room === undefined || listener === undefined) {
         throw new CallFailed('ConnectionLost', { ran: 'no', message: 'the link is not open' })
       }
+      if (gone) throw new CallFailed('ConnectionLost', { ran: 'no', message: 'the session has ended' })
       if (id !== undefined) return postRequest(room, { ...outgoing, id })
       await postNotice(room, outgoing)
       // Servers open the stream of a session only once they were told that it is ready.
@@ -100,14 +104,14 @@ export function createHttpLink(url: URL, options: HttpLinkOptions = {}): Link {
     },
     agree(agreed) {
       agreement = agreed
-      if (agreed.http.versionHeader === 'always') session.end()
+      useSession(agreed.http.versionHeader === 'always' ? undefined : session)
     },
     async close() {
       listener = undefined
       for (const one of open) one.abandon()
       const last = channel
       channel = undefined
-      if (last !== undefined && session.id !== undefined) await farewell(last)
+      if (last !== undefined && session !== undefined && !gone) await farewell(last)
       last?.close()
     },
   }
@@ -116,40 +120,32 @@ export function createHttpLink(url: URL, options: HttpLinkOptions = {}): Link {
   async function farewell(send: HttpSend): Promise<void> {
     const ending = { caps, open, timeoutMs: farewellMs, seen: () => {} }
     await acknowledged(send, request('DELETE', {}), ending).catch(() => {})
-    session.end()
   }
 }
 
-const posted = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
-
-function versionOf(agreement: LinkAgreement | undefined): Readonly<Record<string, string>> | undefined {
-  if (agreement === undefined || agreement.http.versionHeader === 'none') return undefined
-  return { 'mcp-protocol-version': agreement.revision }
+interface LinkHeaders {
+  readonly all: Readonly<Record<string, string>>
+  /** With those of a request that has a body. */
+  readonly posted: Readonly<Record<string, string>>
 }
 
-interface Session {
-  readonly id: string | undefined
-  opened(id: string | undefined): void
-  /** @returns whether there was one */
-  end(): boolean
-  header(): Readonly<Record<string, string>> | undefined
-}
-
-/** The session of a link, by the id that the server gave it: visible ASCII, as the specification has it. */
-function createSession(): Session {
-  let header: { readonly 'mcp-session-id': string } | undefined
-  return {
-    get id() {
-      return header?.['mcp-session-id']
-    },
-    opened(id) {
-      if (id !== undefined && id.length <= maxSessionId && /^[!-~]+$/.test(id)) header = { 'mcp-session-id': id }
-    },
-    end() {
-      const was = header !== undefined
-      header = undefined
-      return was
-    },
-    header: () => header,
+/** The headers that every request has for as long as session and agreement stay as they are. */
+function headersOf(
+  { headers }: HttpLinkOptions,
+  session: string | undefined,
+  agreement: LinkAgreement | undefined,
+): LinkHeaders {
+  const own: Record<string, string> = {}
+  if (agreement !== undefined && agreement.http.versionHeader !== 'none') {
+    own['mcp-protocol-version'] = agreement.revision
   }
+  if (session !== undefined) own['mcp-session-id'] = session
+  const given = lowerCased(headers)
+  const body = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
+  return { all: { ...given, ...own }, posted: { ...given, ...body, ...own } }
+}
+
+/** Visible ASCII, as the specification has it. */
+function isSessionId(id: string): boolean {
+  return id.length <= maxSessionId && /^[!-~]+$/.test(id)
 }
