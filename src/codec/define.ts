@@ -142,21 +142,26 @@ export function ownersOf(gains: FeatureGains): Table<Owner> {
   return Object.fromEntries([...owned, ...along])
 }
 
-function apply<Value>(table: Table<Value>, { gains = {}, drops = [] }: Change<Value> = {}): Table<Value> {
-  const left = new Map(Object.entries(table))
-  for (const name of drops) if (!left.delete(name)) throw new TypeError(`There is no ${name} to drop`)
-  return Object.fromEntries([...left, ...Object.entries(gains)])
+function apply<Value>(table: Table<Value>, change: Change<Value> | undefined): Table<Value> {
+  // Most tables stay as they are; this runs whenever the package is loaded.
+  if (change === undefined) return table
+  const { gains = {}, drops = [] } = change
+  if (drops.length === 0) return { ...table, ...gains }
+  const left = { ...table }
+  for (const name of drops) {
+    if (!Object.hasOwn(left, name)) throw new TypeError(`There is no ${name} to drop`)
+    delete left[name]
+  }
+  return { ...left, ...gains }
 }
 
 function applyFields<Value>(
   tables: Table<Table<Value>>,
   { gains = {}, drops = {} }: FieldChange<Value> = {},
 ): Table<Table<Value>> {
-  // Most tables stay as they are; this runs whenever the package is loaded.
-  const names = new Set([...Object.keys(gains), ...Object.keys(drops)])
-  const changed = [...names].map((name): [string, Table<Value>] => [
-    name,
-    apply(tables[name] ?? {}, { gains: gains[name] ?? {}, drops: drops[name] ?? [] }),
-  ])
-  return { ...tables, ...Object.fromEntries(changed) }
+  const changed: Record<string, Table<Value>> = { ...tables }
+  for (const name of [...Object.keys(drops), ...Object.keys(gains)]) {
+    changed[name] = apply(tables[name] ?? {}, { gains: gains[name] ?? {}, drops: drops[name] ?? [] })
+  }
+  return changed
 }
