@@ -82,7 +82,14 @@ function sealOf(
 ): Seal {
   if (keys) return createSeal({ keys, ...ports })
   if (store.durable) return createStoredSeal({ store, ...ports })
-  return createSeal({ keys: [randomKey(ports.random)], ...ports })
+  return sealOnDemand(() => createSeal({ keys: [randomKey(ports.random)], ...ports }))
+}
+
+/** A seal that is made when it is first used: most servers whose store is their memory never seal anything. */
+function sealOnDemand(make: () => Seal): Seal {
+  let made: Seal | undefined
+  const seal = (): Seal => (made ??= make())
+  return { seal: (...value) => seal().seal(...value), open: (...text) => seal().open(...text) }
 }
 
 /** Warns, once for each server, that what it seals and keeps ends with this process. */

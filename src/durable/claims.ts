@@ -71,12 +71,13 @@ export function createClaims(options: ClaimsOptions): Claims {
   const writer = createClaimWriter({ store, clock, logger, maxClaims })
   const held = new Map<string, Running>()
   /** Tells this process from all others; what it claims is counted. */
-  const holder = Buffer.from(random(12)).toString('base64url')
+  let holder: string | undefined
   let claimed = 0
   let renewing: NodeJS.Timeout | undefined
 
   function claim(claiming: Claiming): Awaitable<Held | Known> {
     const key = `claim/${claiming.id}`
+    holder ??= Buffer.from(random(12)).toString('base64url')
     const token = `${holder}.${(++claimed).toString(36)}`
     const onItsWay = writer.onItsWay(key)
     if (onItsWay === undefined) return contended(key, claiming, token)

@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto'
+import { nodeCrypto } from '../seal/crypto.ts'
 
 /**
  * JSON with the members of every object in one order, so that equal values have equal texts.
@@ -39,5 +39,5 @@ export function digest(...values: readonly unknown[]): string {
 }
 
 function digestOf(text: string): string {
-  return hash('sha256', text, 'base64url').slice(0, 22)
+  return nodeCrypto().hash('sha256', text, 'base64url').slice(0, 22)
 }

@@ -1,5 +1,5 @@
-import { createHash, hkdfSync } from 'node:crypto'
 import type { SealPurpose } from '../model/ports.ts'
+import { nodeCrypto } from './crypto.ts'
 
 /** Bytes of a key, as AES-256 takes them. */
 export const keyBytes = 32
@@ -21,7 +21,7 @@ export function toRingKey(key: Uint8Array): RingKey {
   const master = Uint8Array.from(key)
   const derived = new Map<SealPurpose, Uint8Array>()
   return {
-    id: createHash('sha256').update(hkdf(master, 'id')).digest().subarray(0, keyIdBytes),
+    id: nodeCrypto().createHash('sha256').update(hkdf(master, 'id')).digest().subarray(0, keyIdBytes),
     derive(purpose) {
       const known = derived.get(purpose)
       if (known !== undefined) return known
@@ -33,5 +33,5 @@ export function toRingKey(key: Uint8Array): RingKey {
 }
 
 function hkdf(master: Uint8Array, label: string): Uint8Array {
-  return new Uint8Array(hkdfSync('sha256', master, new Uint8Array(0), `dragoman ${label}`, keyBytes))
+  return new Uint8Array(nodeCrypto().hkdfSync('sha256', master, new Uint8Array(0), `dragoman ${label}`, keyBytes))
 }

@@ -1,5 +1,5 @@
-import { randomBytes } from 'node:crypto'
 import type { Random } from '../model/ports.ts'
+import { nodeCrypto } from './crypto.ts'
 
 const poolBytes = 4096
 
@@ -11,9 +11,9 @@ export function createRandom(): Random {
   let pool = Buffer.alloc(0)
   let used = 0
   return (length) => {
-    if (length > poolBytes) return randomBytes(length)
+    if (length > poolBytes) return nodeCrypto().randomBytes(length)
     if (used + length > pool.length) {
-      pool = randomBytes(poolBytes)
+      pool = nodeCrypto().randomBytes(poolBytes)
       used = 0
     }
     used += length

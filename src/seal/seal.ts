@@ -1,7 +1,7 @@
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import { isObject } from '../model/json.ts'
 import type { JsonObject } from '../model/json.ts'
 import type { Clock, Random, Seal, SealPurpose } from '../model/ports.ts'
+import { nodeCrypto } from './crypto.ts'
 import { keyBytes, keyIdBytes, toRingKey } from './key.ts'
 
 /** What a seal is made of. */
@@ -15,9 +15,11 @@ export interface SealOptions {
 }
 
 /** A key for {@link createSeal}: 32 bytes that nobody can guess. */
-export function randomKey(random: Random = randomBytes): Uint8Array {
+export function randomKey(random: Random = systemRandom): Uint8Array {
   return random(keyBytes)
 }
+
+const systemRandom: Random = (length) => nodeCrypto().randomBytes(length)
 
 const algorithm = 'aes-256-gcm'
 const format = 1
@@ -35,7 +37,7 @@ const bodyStart = headBytes + nonceBytes
  * empty or has a key of another length.
  */
 export function createSeal(options: SealOptions): Seal {
-  const { clock = Date.now, random = randomBytes } = options
+  const { clock = Date.now, random = systemRandom } = options
   const ring = options.keys.map(toRingKey)
   const newest = ring[0]
   if (newest === undefined) throw new RangeError('A seal needs at least one key')
@@ -44,7 +46,7 @@ export function createSeal(options: SealOptions): Seal {
   return {
     seal(purpose, value, expiresAt) {
       const nonce = random(nonceBytes)
-      const cipher = createCipheriv(algorithm, newest.derive(purpose), nonce)
+      const cipher = nodeCrypto().createCipheriv(algorithm, newest.derive(purpose), nonce)
       cipher.setAAD(associated(head, purpose))
       const body = cipher.update(JSON.stringify([expiresAt, value]), 'utf8')
       return Buffer.concat([head, nonce, body, cipher.final(), cipher.getAuthTag()]).toString('base64url')
@@ -72,7 +74,7 @@ function associated(head: Uint8Array, purpose: SealPurpose): Uint8Array {
 function decrypt(bytes: Buffer, key: Uint8Array, purpose: SealPurpose): string | undefined {
   const tagStart = bytes.length - tagBytes
   const nonce = bytes.subarray(headBytes, bodyStart)
-  const decipher = createDecipheriv(algorithm, key, nonce, { authTagLength: tagBytes })
+  const decipher = nodeCrypto().createDecipheriv(algorithm, key, nonce, { authTagLength: tagBytes })
   decipher.setAAD(associated(bytes.subarray(0, headBytes), purpose))
   decipher.setAuthTag(bytes.subarray(tagStart))
   try {

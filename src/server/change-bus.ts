@@ -37,15 +37,20 @@ const againMs = 1_000
 
 /** A bus that does not listen yet. */
 export function createChangeBus({ store, random, logger, onChange, mayKnow }: ChangeBusOptions): ChangeBus {
-  const self = Buffer.from(random(9)).toString('base64url')
+  let name: string | undefined
   let wanted = false
   let opened = false
   let stop: Promise<(() => Promise<void>) | undefined> | undefined
 
+  /** Tells this process from all others. */
+  function self(): string {
+    return (name ??= Buffer.from(random(9)).toString('base64url'))
+  }
+
   /** The channel is the library's own: whatever comes was written by `tell`. */
   function receive(message: string): void {
     const [from, news] = JSON.parse(message) as [string, News]
-    if (from === self) return
+    if (from === self()) return
     if (news.kind === 'resource') {
       return onChange({ ...news, visibleTo: (principal) => mayKnow(news.uri, principal) })
     }
@@ -79,7 +84,7 @@ export function createChangeBus({ store, random, logger, onChange, mayKnow }: Ch
     tell({ visibleTo: _, ...news }) {
       if (!opened) return
       store
-        .publish(channel, JSON.stringify([self, news]))
+        .publish(channel, JSON.stringify([self(), news]))
         .catch((error: unknown) => logger.warn('a change could not be told to other processes', { error }))
     },
     listen() {
