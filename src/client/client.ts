@@ -1,4 +1,10 @@
-import type { CompleteParams, CompleteResult, GetPromptResult, ReadResourceResult } from '../model/call.ts'
+import type {
+  CompleteParams,
+  CompleteResult,
+  GetPromptResult,
+  ListenFilter,
+  ReadResourceResult,
+} from '../model/call.ts'
 import type { JsonObject } from '../model/json.ts'
 import type {
   Implementation,
@@ -7,11 +13,14 @@ import type {
   Resource,
   ResourceTemplate,
   ServerCapabilities,
+  Task,
   Tool,
 } from '../model/nouns.ts'
 import type { Features } from '../model/served.ts'
+import type { Subscription } from './listening.ts'
 import type { Listed, ListKind } from './lists.ts'
 import type { RequestOptions } from './options.ts'
+import type { Tasks } from './tasks.ts'
 import type { ToolAnswer } from './tool-answer.ts'
 import type { CallRest, StructuredOf, ToolName } from './typed.ts'
 
@@ -48,6 +57,23 @@ export interface Client<S = unknown> extends AsyncDisposable {
   get(name: string, args?: Readonly<Record<string, string>>, options?: RequestOptions): Promise<GetPromptResult>
   /** Completes an argument of a prompt or of a resource template. */
   complete(params: CompleteParams, options?: RequestOptions): Promise<CompleteResult['completion']>
+  /**
+   * Hears of changes, in whatever way the server tells them; resolves once it said what it will tell. Taken up again by
+   * itself when the way to the server breaks, with a change of kind `resumed`.
+   */
+  listen(filter: ListenFilter, options?: Pick<RequestOptions, 'signal'>): Promise<Subscription>
+  /** Hears of changes of one resource, or of several. */
+  subscribe(uri: string | readonly string[], options?: Pick<RequestOptions, 'signal'>): Promise<Subscription>
+  /** A list as it is now, and each time that it is another; it keeps itself up to date until the loop is left. */
+  watch<K extends ListKind>(
+    kind: K,
+    options?: Pick<RequestOptions, 'signal'>,
+  ): AsyncGenerator<readonly Listed[K][], void, undefined>
+  /** Long jobs. A call that becomes one is waited for; these are for those who do not. */
+  readonly tasks: Tasks & {
+    /** Calls a tool as {@link Client.call} does, but does not wait for the end of a task that the call became. */
+    start<const N extends ToolName<S>>(name: N, ...rest: CallRest<S, N>): Promise<Task | ToolAnswer<StructuredOf<S, N>>>
+  }
   /** Calls any method, also one that no revision defines. It is sent once: what may run twice is not known. */
   request(method: string, params?: JsonObject, options?: RequestOptions): Promise<JsonObject>
   /** Says from which severity on the server's logs are wanted. */

@@ -1,6 +1,4 @@
-import type { Codecs } from '../peer/calling.ts'
-import type { CallingPorts } from '../peer/calling.ts'
-import type { CallerOptions } from '../peer/calling.ts'
+import type { CallerOptions, CallingPorts, Codecs } from '../peer/calling.ts'
 import { createCaller } from '../peer/create-caller.ts'
 import type { Target } from '../peer/link.ts'
 import { silent, type Clock } from '../model/ports.ts'
@@ -14,6 +12,7 @@ import { detect } from './detect.ts'
 import { memoryListCache } from './list-cache.ts'
 import { tasksExtension, type ClientOptions } from './options.ts'
 import { createListeners } from './listeners.ts'
+import { createLogLevels } from './log-levels.ts'
 import { memoryVerdicts } from './verdicts.ts'
 
 /** What a client takes from outside itself. */
@@ -42,10 +41,11 @@ export async function connectTo<S>(target: Target, options: ClientOptions, ports
   const listeners = createListeners(logger)
   const known = options.verdicts ?? verdicts
 
+  const levels = createLogLevels(options.logLevel, logger)
   const callerOptions: Omit<CallerOptions, 'expired' | 'closed'> = {
     info: options.info ?? self,
     capabilities,
-    logLevel: options.logLevel,
+    logLevel: () => levels.level,
     answer: answering.answer,
     maxAsks,
     notified: listeners.tell,
@@ -62,25 +62,28 @@ export async function connectTo<S>(target: Target, options: ClientOptions, ports
         verdict: await known.get(target.key),
         now: ports.clock,
         caller: (link) => {
-          const made = createCaller(link, {
-            ...callerOptions,
-            expired: () => connection.leave(made),
-            closed: () => connection.leave(made),
-          })
+          const leave = (): void => {
+            connection.leave(made)
+            listeners.left(made)
+          }
+          const made = createCaller(link, { ...callerOptions, expired: leave, closed: leave })
           return made
         },
       })
       await known.set(target.key, verdict)
+      await levels.announce(caller)
       return caller
     },
     renewed: () => listeners.renewed(),
   })
+
   await connection.caller()
   return createClient<S>({
     target,
     options,
     capabilities,
     connection,
+    levels,
     listeners,
     answer: answering.answer,
     breaker: createBreaker(options.breaker ?? {}, ports.clock),

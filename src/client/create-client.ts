@@ -1,9 +1,8 @@
-import type { CallToolResult, CompleteResult, GetPromptResult, ReadResourceResult } from '../model/call.ts'
+import type { CompleteResult, GetPromptResult, ListenFilter, ReadResourceResult } from '../model/call.ts'
 import { CallFailed } from '../model/failure.ts'
 import { own, type JsonObject } from '../model/json.ts'
 import type { ClientCapabilities } from '../model/nouns.ts'
 import type { Clock, Logger } from '../model/ports.ts'
-import { isRefusal } from '../model/refusal.ts'
 import type { AnswerAsk } from '../peer/calling-asks.ts'
 import type { Dialect } from '../peer/calling.ts'
 import type { Target } from '../peer/link.ts'
@@ -14,11 +13,17 @@ import { partOf, type Kept, type ListCache } from './list-cache.ts'
 import type { Listeners } from './listeners.ts'
 import { createLists } from './lists.ts'
 import { layered } from './middleware.ts'
-import type { CallOptions, ClientOptions, RequestOptions } from './options.ts'
+import type { ClientOptions, RequestOptions } from './options.ts'
+import { subscribe, type Subscription } from './listening.ts'
+import type { LogLevels } from './log-levels.ts'
 import { createOutputChecks } from './outputs.ts'
 import { defaultRetry } from './retrying.ts'
 import { createSend, type JobFacts } from './sending.ts'
+import { cancelTask, followTask, getTask, listTasks, updateTask, type TasksOptions } from './tasks.ts'
 import { ToolAnswer } from './tool-answer.ts'
+import { createToolCalls } from './tool-calls.ts'
+import { createUris } from './uris.ts'
+import { watchList } from './watching.ts'
 
 /** What a client is put together from. */
 export interface ClientParts {
@@ -26,6 +31,7 @@ export interface ClientParts {
   readonly options: ClientOptions
   readonly capabilities: ClientCapabilities
   readonly connection: Connection
+  readonly levels: LogLevels
   readonly listeners: Listeners
   readonly answer: AnswerAsk
   readonly breaker: Breaker
@@ -34,7 +40,14 @@ export interface ClientParts {
   readonly logger: Logger
 }
 
-const defaults = { timeoutMs: 60_000, maxTimeoutMs: 15 * 60_000, maxRounds: 10, maxPages: 100, maxItems: 10_000 }
+const defaults = {
+  timeoutMs: 60_000,
+  maxTimeoutMs: 15 * 60_000,
+  maxRounds: 10,
+  maxPages: 100,
+  maxItems: 10_000,
+  debounceMs: 100,
+}
 /** What may run twice without harm. */
 const repeatable: ReadonlySet<string> = new Set([
   'tools/list',
@@ -44,7 +57,6 @@ const repeatable: ReadonlySet<string> = new Set([
   'prompts/list',
   'prompts/get',
   'completion/complete',
-  'logging/setLevel',
   'ping',
 ])
 
@@ -54,14 +66,14 @@ const none = {}
 export function createClient<S>(parts: ClientParts): Client<S> {
   const { options, connection, logger, target } = parts
   const { maxPages = defaults.maxPages, maxItems = defaults.maxItems } = options
+  const retry = { ...defaultRetry, ...options.retry }
   const send = createSend({
     ...parts,
-    retry: { ...defaultRetry, ...options.retry },
+    retry,
     timeoutMs: options.timeoutMs ?? defaults.timeoutMs,
     maxTimeoutMs: options.maxTimeoutMs ?? defaults.maxTimeoutMs,
     maxRounds: options.maxRounds ?? defaults.maxRounds,
   })
-  const checks = createOutputChecks(logger)
   const declared = JSON.stringify(parts.capabilities)
   let latest: Dialect | undefined
 
@@ -73,14 +85,8 @@ export function createClient<S>(parts: ClientParts): Client<S> {
     return perform({ method, params, meta: given.meta ?? none }, { options: given, facts })
   }
 
-  async function dialect(): Promise<Dialect> {
-    const caller = await connection.caller()
-    if (!caller.dialect) throw new CallFailed('ProtocolViolation', { ran: 'no' })
-    latest = caller.dialect
-    return latest
-  }
-
-  function seen(): Dialect {
+  /** What is spoken; between two connections, what was spoken last. */
+  function dialect(): Dialect {
     latest = connection.current?.dialect ?? latest
     if (!latest) throw new CallFailed('ConnectionLost', { ran: 'no' })
     return latest
@@ -97,46 +103,20 @@ export function createClient<S>(parts: ClientParts): Client<S> {
     page: (method, cursor, given) => ask(method, cursor === undefined ? {} : { cursor }, given),
   })
 
-  async function call(name: string, args: JsonObject = {}, given: CallOptions = {}): Promise<ToolAnswer<never>> {
-    const params = { name, arguments: args }
-    const facts: JobFacts = {
-      key: given.idempotencyKey ?? true,
-      repeatable: () => isHarmless(name),
-      headerPlan: () => lists.tool(name)?.headerPlan,
-    }
-    const result = (await mirrored(() => ask('tools/call', params, given, facts))) as CallToolResult
-    const schema = lists.tool(name)?.tool.outputSchema
-    if (schema && !result.isError && options.validate !== false) checks.check(name, schema, result.structuredContent)
-    return new ToolAnswer<never>(result)
-  }
-
-  /** A server that misses headers has another idea of the tool, which is then looked up anew (Streamable HTTP, custom headers). */
-  async function mirrored(run: () => Promise<JsonObject>): Promise<JsonObject> {
-    try {
-      return await run()
-    } catch (error) {
-      if (!isRefusal(error) || error.kind !== 'HeaderMismatch') throw error
-      await lists.changed('tools')
-      await lists.list('tools')
-      return run()
-    }
-  }
-
-  /** Whether a tool may run twice, by what the server says of it. */
-  async function isHarmless(name: string): Promise<boolean> {
-    const known =
-      lists.tool(name) ??
-      (await lists.list('tools').then(
-        () => lists.tool(name),
-        () => undefined,
-      ))
-    const hints = known?.tool.annotations
-    return hints?.readOnlyHint === true || hints?.idempotentHint === true
-  }
+  const tasksOptions: TasksOptions = { connection, answer: parts.answer, ask }
+  const calls = createToolCalls({
+    ...tasksOptions,
+    lists,
+    dialect,
+    checks: options.validate === false ? undefined : createOutputChecks(logger),
+  })
+  const uris = createUris()
+  const listen = (filter: ListenFilter, signal?: AbortSignal): Promise<Subscription> =>
+    subscribe(filter, signal, { connection, listeners: parts.listeners, uris, retry })
 
   async function read(uri: string, given: RequestOptions = {}): Promise<ReadResourceResult> {
     const name = `resources/read ${uri}`
-    const store = kept(await dialect())
+    const store = kept(dialect())
     const known = await store.get(name)
     if (known) return known as unknown as ReadResourceResult
     const result = await ask('resources/read', { uri }, given)
@@ -159,7 +139,7 @@ export function createClient<S>(parts: ClientParts): Client<S> {
           void lists.changed('resourceTemplates')
           return void lists.changed('resources')
         case 'notifications/resources/updated':
-          return void kept(seen()).delete(`resources/read ${notification.params.uri}`)
+          return void kept(dialect()).delete(`resources/read ${notification.params.uri}`)
         default:
           return
       }
@@ -169,16 +149,16 @@ export function createClient<S>(parts: ClientParts): Client<S> {
 
   const client: Client<S> = {
     get revision() {
-      return seen().introduction.revision
+      return dialect().introduction.revision
     },
     get features() {
-      return seen().features
+      return dialect().features
     },
     get server() {
-      const { info, capabilities, instructions } = seen().introduction
+      const { info, capabilities, instructions } = dialect().introduction
       return { info, capabilities, instructions }
     },
-    call: (name, ...[args, given]) => call(name, args as JsonObject | undefined, given),
+    call: (name, ...[args, given]) => calls.call(name, args as JsonObject | undefined, given),
     list: lists.list,
     tools: (given) => lists.list('tools', given),
     resources: (given) => lists.list('resources', given),
@@ -192,8 +172,28 @@ export function createClient<S>(parts: ClientParts): Client<S> {
       return own(result, 'completion') as CompleteResult['completion']
     },
     request: (method, params = {}, given = {}) => ask(method, params, given),
+    listen: (filter, { signal } = {}) => listen(filter, signal),
+    subscribe: (uri, { signal } = {}) =>
+      listen({ resourceSubscriptions: typeof uri === 'string' ? [uri] : uri }, signal),
+    watch: (kind, { signal } = {}) =>
+      watchList(kind, signal, {
+        lists,
+        listen,
+        debounceMs: options.debounceMs ?? defaults.debounceMs,
+        now: parts.clock,
+        features: () => dialect().features,
+      }),
+    tasks: {
+      get: (taskId, given = {}) => getTask(taskId, given, tasksOptions),
+      result: async (taskId, given = {}) =>
+        new ToolAnswer(await followTask(await getTask(taskId, given, tasksOptions), given, tasksOptions)),
+      list: (given = {}) => listTasks(given, tasksOptions),
+      cancel: (taskId, given = {}) => cancelTask(taskId, given, tasksOptions),
+      update: (taskId, inputResponses, given = {}) => updateTask(taskId, inputResponses, given, tasksOptions),
+      start: (name, ...[args, given]) => calls.start(name, args as JsonObject | undefined, given),
+    },
     async setLogLevel(level) {
-      await ask('logging/setLevel', { level }, {})
+      await parts.levels.set(level, await connection.caller())
     },
     async rootsChanged() {
       const caller = await connection.caller()

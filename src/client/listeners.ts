@@ -1,11 +1,14 @@
 import type { Notification } from '../model/notification.ts'
 import type { Logger } from '../model/ports.ts'
+import type { Caller } from '../peer/calling.ts'
 
 /** Who hears what the server tells unasked, in whatever way it is told. */
 export interface Listeners {
   tell(notification: Notification): void
   /** What was told before this may have been missed: another session took the place of the last. */
   renewed(): void
+  /** The way to the server ended. */
+  left(caller: Caller): void
   /** Returns the way to stop. */
   add(listener: Listener): () => void
 }
@@ -14,6 +17,7 @@ export interface Listeners {
 export interface Listener {
   notified?(notification: Notification): void
   renewed?(): void
+  left?(caller: Caller): void
 }
 
 /** Makes the list. One listener that throws keeps nothing from the others. */
@@ -31,6 +35,7 @@ export function createListeners(logger: Logger): Listeners {
   return {
     tell: (notification) => each((listener) => listener.notified?.(notification)),
     renewed: () => each((listener) => listener.renewed?.()),
+    left: (caller) => each((listener) => listener.left?.(caller)),
     add(listener) {
       all.add(listener)
       return () => void all.delete(listener)

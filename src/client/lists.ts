@@ -53,6 +53,8 @@ export interface Lists {
   list<K extends ListKind>(kind: K, options?: RequestOptions): Promise<readonly Listed[K][]>
   /** The tool as it was last listed, however long ago. */
   tool(name: string): KnownTool | undefined
+  /** Until when a list is good, in milliseconds since the epoch; `undefined` where it never was. */
+  goodUntil(kind: ListKind): number | undefined
   /** A list is good no more. */
   changed(kind: ListKind): Promise<void>
   /** None is: another session took the place of the one that they were read in. */
@@ -64,8 +66,8 @@ export interface ListsOptions {
   readonly limits: PagingLimits
   readonly logger: Logger
   readonly now: () => number
-  /** Connects where that is due. */
-  dialect(): Promise<Dialect>
+  /** What is spoken. */
+  dialect(): Dialect
   page(method: string, cursor: string | undefined, options: RequestOptions): Promise<JsonObject>
   kept(dialect: Dialect): Kept
 }
@@ -112,7 +114,7 @@ export function createLists(options: ListsOptions): Lists {
   }
 
   async function read(kind: ListKind, given: RequestOptions): Promise<readonly JsonObject[]> {
-    const dialect = await options.dialect()
+    const dialect = options.dialect()
     const { method, named, feature, tells } = kinds[kind]
     if (!dialect.features.has(feature)) return []
     const store = options.kept(dialect)
@@ -124,7 +126,7 @@ export function createLists(options: ListsOptions): Lists {
     const { items, isPublic } = whole
     const goodMs = goodFor(whole, dialect.features.has(tells) && dialect.features.has('handshake'))
     if (whole.ttlMs !== undefined) await store.set(method, { items }, { ttlMs: whole.ttlMs, isPublic })
-    return remember(kind, items, now() + goodMs, dialect)
+    return remember(kind, items, goodMs > 0 ? now() + goodMs : 0, dialect)
   }
 
   return {
@@ -143,11 +145,12 @@ export function createLists(options: ListsOptions): Lists {
       }
     },
     tool: (name) => tools.get(name),
+    goodUntil: (kind) => memory.get(kind)?.goodUntil || undefined,
     async changed(kind) {
       memory.delete(kind)
       // What is being read may be from before the change.
       reading.delete(kind)
-      await options.kept(await options.dialect()).delete(kinds[kind].method)
+      await options.kept(options.dialect()).delete(kinds[kind].method)
     },
     reset() {
       memory.clear()

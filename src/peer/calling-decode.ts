@@ -73,7 +73,8 @@ export function requestCodec(codec: Codec, method: string): RequestCodec {
 export function decodeResult(codec: Codec, method: string, wire: JsonObject): JsonObject {
   const result = requestCodec(codec, method).result.decode(wire)
   const type = own(result, 'resultType')
-  if (type === undefined) return result
+  if (type === undefined)
+    return method === 'tasks/get' && codec.asking === 'rounds' ? decodeQuestions(codec, result) : result
   if (type === 'task' && method === 'tools/call') return result
   if (type === 'input_required' && codec.asking === 'rounds' && mayAsk.has(method))
     return decodeQuestions(codec, result)
@@ -81,8 +82,7 @@ export function decodeResult(codec: Codec, method: string, wire: JsonObject): Js
   throw new CallFailed('ProtocolViolation', { ran: 'unknown', message: 'The result is of a type that is not known' })
 }
 
-/** The result of a task that tells its own end, as the call behind it would have had it. */
-export function decodeQuestions(codec: Codec, result: JsonObject): JsonObject {
+function decodeQuestions(codec: Codec, result: JsonObject): JsonObject {
   const asked = own(result, 'inputRequests')
   if (asked === undefined) return result
   if (!isObject(asked)) throw malformed()

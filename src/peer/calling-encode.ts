@@ -22,7 +22,7 @@ export function paramsFor(
   const meta = wantsProgress ? { ...request.meta, progressToken: id } : request.meta
   if (codec.envelope) {
     const all = request.capabilities ? withCapabilities(capabilities, request.capabilities) : capabilities
-    const said = { version: codec.revision, capabilities: all, client: info, logLevel }
+    const said = { version: codec.revision, capabilities: all, client: info, logLevel: logLevel() }
     return { ...params, _meta: codec.envelope.write(meta ?? {}, said) }
   }
   if (meta !== undefined) return { ...params, _meta: meta }

@@ -23,7 +23,7 @@ export interface CallerOptions {
   readonly info: Implementation
   readonly capabilities: ClientCapabilities
   /** The mildest severity that the client wants to hear of, where each request says so. */
-  readonly logLevel?: LogLevel | undefined
+  logLevel(): LogLevel | undefined
   readonly answer: AnswerAsk
   /** Questions that may be open at once. */
   readonly maxAsks: number

@@ -1,0 +1,139 @@
+import type { CallToolResult } from '../model/call.ts'
+import { CallFailed } from '../model/failure.ts'
+import { isObject, own, type JsonObject } from '../model/json.ts'
+import type { AskAnswer, AskRequest, ClientCapabilities, Task } from '../model/nouns.ts'
+import type { AnswerAsk } from '../peer/calling-asks.ts'
+import type { Caller } from '../peer/calling.ts'
+import type { Connection } from './connection.ts'
+import { tasksExtension, type RequestOptions } from './options.ts'
+import { pause, type JobFacts } from './sending.ts'
+import type { ToolAnswer } from './tool-answer.ts'
+
+/** Long jobs on a server, of either generation. */
+export interface Tasks {
+  /** How a task stands. */
+  get(taskId: string, options?: RequestOptions): Promise<Task>
+  /** Waits for a task's end, answering meanwhile what it asks. @throws what the call behind it would have thrown */
+  result(taskId: string, options?: RequestOptions): Promise<ToolAnswer>
+  /** The caller's tasks, where the server lists them. */
+  list(options?: RequestOptions): Promise<readonly Task[]>
+  /** Calls a task off. Where that is a wish, the task may end otherwise. */
+  cancel(taskId: string, options?: RequestOptions): Promise<void>
+  /** Answers what a task asks, for those who do not leave that to {@link Tasks.result}. */
+  update(taskId: string, inputResponses: Readonly<Record<string, AskAnswer>>, options?: RequestOptions): Promise<void>
+}
+
+/** Declares the extension, for requests about tasks of a client that does not declare it for all. */
+export const declaresTasks: ClientCapabilities = { extensions: { [tasksExtension]: {} } }
+
+/** What requests about tasks have in common: twice is as good as once. */
+const facts: JobFacts = { repeatable: () => true, capabilities: declaresTasks }
+
+/** What tasks are followed with. */
+export interface TasksOptions {
+  readonly connection: Connection
+  readonly answer: AnswerAsk
+  ask(method: string, params: JsonObject, options: RequestOptions, facts: JobFacts): Promise<JsonObject>
+}
+
+/** How often one looks, unless the server says; and never more often, nor less. Milliseconds. */
+const lookMs = { usual: 1_000, least: 20, most: 60_000 }
+const maxPages = 100
+
+/** Reads how a task stands. */
+export async function getTask(taskId: string, options: RequestOptions, { ask }: TasksOptions): Promise<Task> {
+  return asTask(await ask('tasks/get', { taskId }, options, facts))
+}
+
+/** Reads all of the caller's tasks. */
+export async function listTasks(options: RequestOptions, { ask }: TasksOptions): Promise<readonly Task[]> {
+  const tasks: Task[] = []
+  const seen = new Set<unknown>([undefined])
+  let cursor: string | undefined
+  for (let pages = 0; pages < maxPages; pages++) {
+    const page = await ask('tasks/list', cursor === undefined ? {} : { cursor }, options, facts)
+    if (Array.isArray(page.tasks)) tasks.push(...page.tasks.filter(isObject).map(asTask))
+    if (typeof page.nextCursor !== 'string' || page.nextCursor === '' || seen.has(page.nextCursor)) break
+    cursor = page.nextCursor
+    seen.add(cursor)
+  }
+  return tasks
+}
+
+/** Calls a task off. */
+export async function cancelTask(taskId: string, options: RequestOptions, { ask }: TasksOptions): Promise<void> {
+  await ask('tasks/cancel', { taskId }, options, facts)
+}
+
+/** Answers what a task asks. */
+export async function updateTask(
+  taskId: string,
+  inputResponses: Readonly<Record<string, AskAnswer>>,
+  options: RequestOptions,
+  { ask }: TasksOptions,
+): Promise<void> {
+  await ask('tasks/update', { taskId, inputResponses }, options, facts)
+}
+
+/**
+ * Follows a task to its end and resolves to what the call behind it came to. Where a task tells its own end it is looked
+ * at as often as the server wants it to be, and answered; where another request tells the end, that is made once the task
+ * is over or asks something, which it does while that request waits.
+ */
+export async function followTask(first: Task, options: RequestOptions, tasks: TasksOptions): Promise<CallToolResult> {
+  const answered = new Set<string>()
+  const { signal } = options
+  for (let task = first; ; task = await getTask(task.taskId, options, tasks)) {
+    const caller = await tasks.connection.caller()
+    const isApart = caller.dialect?.features.has('tasks') === true
+    if (task.status === 'cancelled')
+      throw new CallFailed('Cancelled', { ran: 'unknown', message: 'The task was cancelled' })
+    if (isApart && task.status !== 'working') {
+      // It may wait for a person, so nothing but the caller's own patience ends it.
+      const patience = { timeoutMs: maxWaitMs, maxTimeoutMs: maxWaitMs, ...options }
+      return (await tasks.ask('tasks/result', { taskId: task.taskId }, patience, facts))
+    }
+    if (task.status === 'completed' || task.status === 'failed') return outcomeOf(task, caller)
+    if (task.status === 'input_required') await answerTask(task, answered, options, caller, tasks)
+    await pause(intervalOf(task), signal)
+  }
+}
+
+const maxWaitMs = 24 * 3600_000
+
+function outcomeOf({ status, result, error }: Task, caller: Caller): CallToolResult {
+  if (status === 'failed') throw caller.refusalIn(error)
+  return (result ?? {})
+}
+
+/** Answers the questions that were not answered yet: their keys are unique for the task's life. */
+async function answerTask(
+  { taskId, inputRequests = {} }: Task,
+  answered: Set<string>,
+  options: RequestOptions,
+  caller: Caller,
+  tasks: TasksOptions,
+): Promise<void> {
+  const open = Object.entries(inputRequests).filter(([key]) => !answered.has(key))
+  if (open.length === 0) return
+  const stop = options.signal ?? new AbortController().signal
+  const answers = await Promise.all(
+    open.map(async ([key, request]: [string, AskRequest]) => {
+      const given = await tasks.answer(request, stop)
+      return [key, caller.encodeAnswer(request.method, given)] as const
+    }),
+  )
+  await updateTask(taskId, Object.fromEntries(answers), options, tasks)
+  for (const [key] of open) answered.add(key)
+}
+
+function intervalOf({ pollIntervalMs = lookMs.usual }: Task): number {
+  return Math.min(lookMs.most, Math.max(lookMs.least, pollIntervalMs))
+}
+
+/** @throws CallFailed `ProtocolViolation` */
+export function asTask(result: JsonObject): Task {
+  if (typeof own(result, 'taskId') === 'string' && typeof own(result, 'status') === 'string')
+    return result as unknown as Task
+  throw new CallFailed('ProtocolViolation', { ran: 'unknown', message: 'The server answered no task' })
+}

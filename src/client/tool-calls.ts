@@ -1,0 +1,116 @@
+import type { CallToolResult } from '../model/call.ts'
+import { own, type JsonObject } from '../model/json.ts'
+import type { Task } from '../model/nouns.ts'
+import { isRefusal } from '../model/refusal.ts'
+import type { Dialect } from '../peer/calling.ts'
+import type { Lists } from './lists.ts'
+import type { CallOptions, RequestOptions } from './options.ts'
+import type { OutputChecks } from './outputs.ts'
+import type { JobFacts } from './sending.ts'
+import { asTask, cancelTask, declaresTasks, followTask, type TasksOptions } from './tasks.ts'
+import { ToolAnswer } from './tool-answer.ts'
+
+/** What tools are called with. */
+export interface ToolCallsOptions extends TasksOptions {
+  readonly lists: Lists
+  /** Absent where results are not checked. */
+  readonly checks: OutputChecks | undefined
+  dialect(): Dialect
+}
+
+/** Calls of tools. */
+export interface ToolCalls {
+  /** Resolves to the answer; a call that becomes a task is waited for. */
+  call(name: string, args?: JsonObject, given?: CallOptions): Promise<ToolAnswer<never>>
+  /** Resolves to the answer, or to the task that the call became. */
+  start(name: string, args?: JsonObject, given?: CallOptions): Promise<ToolAnswer<never> | Task>
+}
+
+/** Makes the calls of one client. */
+export function createToolCalls(options: ToolCallsOptions): ToolCalls {
+  const { lists, ask, checks } = options
+
+  async function send(name: string, args: JsonObject, given: CallOptions): Promise<JsonObject> {
+    const asks = await asTaskOrNot(name, given)
+    const params = { name, arguments: args, ...asks.params }
+    const facts: JobFacts = {
+      key: given.idempotencyKey ?? true,
+      repeatable: () => isHarmless(name),
+      headerPlan: () => lists.tool(name)?.headerPlan,
+      ...asks.facts,
+    }
+    try {
+      return await ask('tools/call', params, given, facts)
+    } catch (error) {
+      if (!isRefusal(error) || error.kind !== 'HeaderMismatch') throw error
+      // The server has another idea of the tool, which is looked up anew (Streamable HTTP, custom headers).
+      await lists.changed('tools')
+      await lists.list('tools')
+      return ask('tools/call', params, given, facts)
+    }
+  }
+
+  /** How a call says that it may become a task: by a param of its own, or by what it declares. */
+  async function asTaskOrNot(
+    name: string,
+    { task }: CallOptions,
+  ): Promise<{ readonly params?: JsonObject; readonly facts?: JobFacts }> {
+    const { features } = options.dialect()
+    const wants = task !== undefined && task !== false
+    if (!features.has('tasks.requests.tools.call')) return wants ? { facts: { capabilities: declaresTasks } } : {}
+    const support = (await lookedUp(name))?.execution?.taskSupport
+    if (support !== 'required' && !(wants && support === 'optional')) return {}
+    const ttl = typeof task === 'object' ? task.ttl : undefined
+    return { params: { task: ttl === undefined ? {} : { ttl } } }
+  }
+
+  async function lookedUp(name: string): Promise<Tool | undefined> {
+    if (!lists.tool(name)) await lists.list('tools').catch(() => {})
+    return lists.tool(name)?.tool
+  }
+
+  /** Whether a tool may run twice, by what the server says of it. */
+  async function isHarmless(name: string): Promise<boolean> {
+    const hints = (await lookedUp(name))?.annotations
+    return hints?.readOnlyHint === true || hints?.idempotentHint === true
+  }
+
+  function answered(name: string, result: CallToolResult): ToolAnswer<never> {
+    const schema = lists.tool(name)?.tool.outputSchema
+    if (schema && result.isError !== true) checks?.check(name, schema, result.structuredContent)
+    return new ToolAnswer<never>(result)
+  }
+
+  async function followed(task: Task, given: CallOptions): Promise<CallToolResult> {
+    try {
+      return await followTask(task, apart(given), options)
+    } catch (error) {
+      // Whoever cancels a call means the task that it became.
+      if (given.signal?.aborted) void cancelTask(task.taskId, {}, options).catch(() => {})
+      throw error
+    }
+  }
+
+  return {
+    async call(name, args = {}, given = {}) {
+      const result = await send(name, args, given)
+      const whole = own(result, 'resultType') === 'task' ? await followed(asTask(result), given) : result
+      return answered(name, whole)
+    },
+    async start(name, args = {}, given = {}) {
+      const result = await send(name, args, { ...given, task: given.task ?? true })
+      return own(result, 'resultType') === 'task' ? asTask(result) : answered(name, result)
+    },
+  }
+}
+
+type Tool = NonNullable<ReturnType<Lists['tool']>>['tool']
+
+/** What of a call's options is meant for the requests that follow it, too. */
+function apart({ signal, timeoutMs, maxTimeoutMs }: CallOptions): RequestOptions {
+  return {
+    ...(signal && { signal }),
+    ...(timeoutMs !== undefined && { timeoutMs }),
+    ...(maxTimeoutMs !== undefined && { maxTimeoutMs }),
+  }
+}
