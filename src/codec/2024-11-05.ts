@@ -1,3 +1,4 @@
+import { withheld } from './capabilities.ts'
 import { ownersOf } from './define.ts'
 import {
   anything,
@@ -16,6 +17,7 @@ import {
   textMap,
 } from './fields.ts'
 import { refusesTools, singleBlock } from './sampling.ts'
+import { tasksExtension } from './tasks.ts'
 import { toolResult } from './tool-result.ts'
 import type { Revision } from './define.ts'
 import type { Fields } from './fields.ts'
@@ -34,7 +36,8 @@ export const revision20241105: Revision = {
   resultType: false,
   cacheable: [],
   mirrored: undefined,
-  withheldExtensions: [],
+  // Made for requests that stand alone.
+  withheldExtensions: [tasksExtension],
   http: { versionHeader: 'none', sessions: false, resumable: false, priming: false, disconnectCancels: false },
   introduction: { params: 'InitializeParams', result: 'Introduction' },
   features: ownersOf({
@@ -65,7 +68,8 @@ export const revision20241105: Revision = {
       'logging',
     ],
     client: ['roots', 'roots.listChanged', 'sampling'],
-    both: ['experimental'],
+    // No schema with a handshake lists extensions, but capabilities are open, and SEP-2133 declares them in `initialize`.
+    both: ['experimental', 'extensions'],
     stdio: ['stdio'],
     'http+sse': ['sse'],
     with: { 'sampling.context': 'sampling', 'logLevel.session': 'logging' },
@@ -124,11 +128,17 @@ export const revision20241105: Revision = {
       ...meta,
     },
     Implementation: { name: anything, version: anything },
-    ClientCapabilities: { experimental: anything, roots: one('RootsCapability'), sampling: one('SamplingCapability') },
+    ClientCapabilities: {
+      experimental: anything,
+      extensions: anything,
+      roots: one('RootsCapability'),
+      sampling: one('SamplingCapability'),
+    },
     RootsCapability: { listChanged: anything },
     SamplingCapability: {},
     ServerCapabilities: {
       experimental: anything,
+      extensions: anything,
       logging: anything,
       prompts: anything,
       resources: anything,
@@ -208,7 +218,13 @@ export const revision20241105: Revision = {
     Content: { text: 'TextContent', image: 'ImageContent', resource: 'EmbeddedResource' },
     SamplingContent: { text: 'TextContent', image: 'ImageContent' },
   },
-  encoders: { CallToolResult: toolResult('none'), SamplingMessage: singleBlock, SampleResult: singleBlock },
+  encoders: {
+    CallToolResult: toolResult('none'),
+    SamplingMessage: singleBlock,
+    SampleResult: singleBlock,
+    ClientCapabilities: withheld(tasksExtension),
+    ServerCapabilities: withheld(tasksExtension),
+  },
   decoders: {},
   refusals: {},
 }

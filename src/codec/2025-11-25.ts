@@ -1,8 +1,7 @@
-import { withheld } from './capabilities.ts'
 import { extend } from './define.ts'
 import { isFormOrUrl } from './elicitation.ts'
 import { anything, many, must, object, one, oneOrMany, quiet, taskOptions, text } from './fields.ts'
-import { handleFromWire, handleToWire, taskFromWire, taskToWire, tasksExtension, tasksFromWire } from './tasks.ts'
+import { handleFromWire, handleToWire, taskFromWire, taskToWire, tasksFromWire } from './tasks.ts'
 import { toolResult } from './tool-result.ts'
 import { revision20250618 } from './2025-06-18.ts'
 import type { RequestDefinition, Revision } from './define.ts'
@@ -23,7 +22,6 @@ const taskRequests = (side: 'tasks' | 'client.tasks', outcome: string): Record<s
 export const revision20251125: Revision = extend(revision20250618, {
   revision: '2025-11-25',
   http: { priming: true },
-  withheldExtensions: [tasksExtension],
   features: {
     gains: {
       revision: [
@@ -51,7 +49,6 @@ export const revision20251125: Revision = extend(revision20250618, {
         'client.tasks.requests.sampling.createMessage',
         'client.tasks.requests.elicitation.create',
       ],
-      both: ['extensions'],
       http: ['http.priming', 'http.originStatus', 'authorization.stepUp'],
       with: { 'url.id': 'elicitation.url', 'url.complete': 'elicitation.url', 'url.requiredError': 'elicitation.url' },
     },
@@ -75,8 +72,8 @@ export const revision20251125: Revision = extend(revision20250618, {
   clientNotifications: { gains: { 'notifications/tasks/status': 'Task' } },
   nouns: {
     gains: {
-      ClientCapabilities: { tasks: anything, extensions: anything },
-      ServerCapabilities: { tasks: anything, extensions: anything },
+      ClientCapabilities: { tasks: anything },
+      ServerCapabilities: { tasks: anything },
       ElicitationCapability: { form: anything, url: anything },
       SamplingCapability: { context: anything, tools: anything },
       Implementation: { ...icons, description: anything, websiteUrl: anything },
@@ -128,8 +125,6 @@ export const revision20251125: Revision = extend(revision20250618, {
       CallToolResult: handleToWire(toolResult('object')),
       ToolResultContent: toolResult('object'),
       Task: taskToWire,
-      ClientCapabilities: withheld(tasksExtension),
-      ServerCapabilities: withheld(tasksExtension),
     },
     drops: ['ElicitParams', 'SamplingMessage', 'SampleResult'],
   },

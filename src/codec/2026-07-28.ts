@@ -47,6 +47,7 @@ export const revision20260728: Revision = extend(revision20251125, {
         'pagination.emptyCursor',
         'cacheHints',
         'listen',
+        'tasks.extension',
         'tool.outputSchema.any',
         'structuredContent.any',
         'lists.stable',

@@ -95,6 +95,7 @@ export const features = [
   'client.tasks.cancel',
   'client.tasks.requests.sampling.createMessage',
   'client.tasks.requests.elicitation.create',
+  'tasks.extension',
   // What a transport carries.
   'stdio',
   'sse',

@@ -85,8 +85,6 @@ export async function callMethod(
   core: Core,
 ): Promise<JsonObject> {
   const { extension, declaredBy = 'both' } = value.config
-  // Where nothing can be negotiated, what has to be is not there.
-  if (extension !== undefined && !context.defined.has('extensions')) throw new Refusal('UnknownMethod')
   if (extension !== undefined && declaredBy === 'both' && !context.features.has(`extensions.${extension}`)) {
     throw new Refusal('MissingClientCapability', {
       data: { requiredCapabilities: { extensions: { [extension]: {} } } },

@@ -39,7 +39,7 @@ export function taskMode(
   }
   if (context.features.has(tasksFeature)) return { after: task === 'always' ? 'now' : task.after }
   // A revision that knows no tasks at all leaves nobody a choice, so there the call just takes its time.
-  if (task === 'always' && context.defined.has('extensions')) throw withoutTasks()
+  if (task === 'always' && context.defined.has('tasks.extension')) throw withoutTasks()
   return undefined
 }
 

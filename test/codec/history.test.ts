@@ -61,11 +61,8 @@ function besides(noun: string, { lifecycle, nouns }: Revision): string[] {
   // `CreateTaskResult` is the other answer of `tools/call`, and its name is all that tells it apart.
   if (noun === 'CallToolResult') return tasks ? ['task'] : []
   // Used in practice before a schema listed it; the schemas are open.
-  return noun === 'ServerCapabilities' || noun === 'ClientCapabilities'
-    ? tasks && lifecycle === 'session'
-      ? ['extensions']
-      : []
-    : []
+  const declares = noun === 'ServerCapabilities' || noun === 'ClientCapabilities'
+  return declares && lifecycle === 'session' ? ['extensions'] : []
 }
 
 const methodsOf = (schema: OfficialSchema, union: string): string[] => {
@@ -127,10 +124,7 @@ for (const revision of revisions) {
         .map(([name]) => name)
         .toSorted()
     const paths = (definition: string): string[] => capabilityPaths(schema, definition, []).toSorted()
-    const extensions =
-      revision.lifecycle === 'session' && 'extensions' in (revision.nouns['ClientCapabilities'] ?? {})
-        ? ['extensions']
-        : []
+    const extensions = besides('ClientCapabilities', revision)
     assert.deepEqual(declared('server'), [...paths('ServerCapabilities'), ...extensions].toSorted())
     const client = declared('client').map((name) => name.replace(/^client\./, ''))
     // A client declares forms by declaring elicitation, and context by declaring sampling, until it can say so.

@@ -223,9 +223,9 @@ test('what a server says of itself is what the revision has words for', () => {
   })
   const session = 'capabilities instructions protocolVersion serverInfo'
   assert.deepEqual(seen, {
-    '2024-11-05': [session, 'tools', 'name version'],
-    '2025-03-26': [session, 'completions tools', 'name version'],
-    '2025-06-18': [session, 'completions tools', 'name title version'],
+    '2024-11-05': [session, 'extensions tools', 'name version'],
+    '2025-03-26': [session, 'completions extensions tools', 'name version'],
+    '2025-06-18': [session, 'completions extensions tools', 'name title version'],
     '2025-11-25': [session, 'completions extensions tasks tools', 'name title version websiteUrl'],
     '2026-07-28': [
       'cacheScope capabilities instructions resultType supportedVersions ttlMs',
