@@ -59,7 +59,7 @@ export function officialFaults(
       const revision = request?.revision ?? (isTagged(message) ? newestIn(asked) : undefined) ?? session
       const schema = revision === undefined ? undefined : schemaOf(revision)
       if (!schema || exempt(text)) continue
-      faults.push(...faultsOf(message, request?.method, schema).map((fault) => `${revision}: ${fault} in ${text}`))
+      faults.push(...messageFaults(message, request?.method, schema).map((fault) => `${revision}: ${fault} in ${text}`))
     }
   }
   return faults
@@ -103,7 +103,8 @@ function newestIn(asked: ReadonlyMap<unknown, readonly Asked[]>): string | undef
     .at(-1)
 }
 
-function faultsOf(message: JsonObject, method: string | undefined, schema: OfficialSchema): string[] {
+/** What is wrong with one message of a server; `method` is that of the request that it answers. */
+export function messageFaults(message: JsonObject, method: string | undefined, schema: OfficialSchema): string[] {
   if (message['method'] !== undefined) {
     return schema.faults(message['id'] === undefined ? 'ServerNotification' : 'ServerRequest', message)
   }
@@ -117,6 +118,8 @@ function faultsOf(message: JsonObject, method: string | undefined, schema: Offic
   }
   const result = isObject(message['result']) ? message['result'] : {}
   if (result['resultType'] === 'input_required') return schema.faults('InputRequiredResult', result)
+  if (isObject(result['task']) && 'CreateTaskResult' in schema.definitions)
+    return schema.faults('CreateTaskResult', result)
   const definition = method === undefined ? undefined : resultDefinitions[method]
   return definition === undefined ? [`an answer to nothing`] : schema.faults(definition, result)
 }
