@@ -79,7 +79,7 @@ async function answersTo(
     asked.map(async ([key, ask]) => {
       // The peer let nothing else through.
       const request = ask as unknown as AskRequest
-      const given = await answer(request, stop)
+      const given = await answer(request, stop).catch(unanswered)
       return [key, connection.current?.encodeAnswer(request.method, given) ?? given] as const
     }),
   )
@@ -88,6 +88,13 @@ async function answersTo(
     ...(asked.length > 0 && { inputResponses: Object.fromEntries(answers) }),
     ...(requestState !== undefined && { requestState }),
   }
+}
+
+/** Without an answer the call cannot go on; it stays where it is. */
+export function unanswered(error: unknown): never {
+  if (isFailure(error)) throw error
+  const why = error instanceof Error ? error.message : 'its handler failed'
+  throw new CallFailed('Cancelled', { ran: 'unknown', message: `A question was not answered: ${why}`, cause: error })
 }
 
 /** Sends until there is a result, or nothing more may be tried: never what may have run already, unless that does no harm. */

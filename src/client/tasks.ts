@@ -6,7 +6,7 @@ import type { AnswerAsk } from '../peer/calling-asks.ts'
 import type { Caller } from '../peer/calling.ts'
 import type { Connection } from './connection.ts'
 import { tasksExtension, type RequestOptions } from './options.ts'
-import { pause, type JobFacts } from './sending.ts'
+import { pause, unanswered, type JobFacts } from './sending.ts'
 import type { ToolAnswer } from './tool-answer.ts'
 
 /** Long jobs on a server, of either generation. */
@@ -91,7 +91,7 @@ export async function followTask(first: Task, options: RequestOptions, tasks: Ta
     if (isApart && task.status !== 'working') {
       // It may wait for a person, so nothing but the caller's own patience ends it.
       const patience = { timeoutMs: maxWaitMs, maxTimeoutMs: maxWaitMs, ...options }
-      return (await tasks.ask('tasks/result', { taskId: task.taskId }, patience, facts))
+      return await tasks.ask('tasks/result', { taskId: task.taskId }, patience, facts)
     }
     if (task.status === 'completed' || task.status === 'failed') return outcomeOf(task, caller)
     if (task.status === 'input_required') await answerTask(task, answered, options, caller, tasks)
@@ -103,7 +103,7 @@ const maxWaitMs = 24 * 3600_000
 
 function outcomeOf({ status, result, error }: Task, caller: Caller): CallToolResult {
   if (status === 'failed') throw caller.refusalIn(error)
-  return (result ?? {})
+  return result ?? {}
 }
 
 /** Answers the questions that were not answered yet: their keys are unique for the task's life. */
@@ -119,7 +119,7 @@ async function answerTask(
   const stop = options.signal ?? new AbortController().signal
   const answers = await Promise.all(
     open.map(async ([key, request]: [string, AskRequest]) => {
-      const given = await tasks.answer(request, stop)
+      const given = await tasks.answer(request, stop).catch(unanswered)
       return [key, caller.encodeAnswer(request.method, given)] as const
     }),
   )

@@ -201,7 +201,11 @@ export function createCaller(link: Link, options: CallerOptions): Caller {
       await link.send({ text: notificationText(method, convert.params.encode(params, ignore)) })
       return true
     },
-    encodeAnswer: (method, answer) => dialect?.codec.asks.get(method)?.result.encode(answer, ignore) ?? answer,
+    encodeAnswer(method, answer) {
+      // An answer inside a request is bare: it is the result of nothing (multi round-trip requests).
+      const { resultType: _, ...bare } = dialect?.codec.asks.get(method)?.result.encode(answer, ignore) ?? answer
+      return bare
+    },
     refusalIn: (error) => refusalInResult(error, codecOf(dialect)),
     async close(failure = new CallFailed('Cancelled', { ran: 'unknown', message: 'The client was closed' })) {
       ended ??= new CallFailed(failure.kind, { ran: 'no', message: failure.message })
