@@ -1,7 +1,7 @@
 import { ClientSecretPost, None, PrivateKeyJwt, type ClientAuth } from 'oauth4webapi'
 import type { JWK } from 'jose'
 import { importJWK, importPKCS8 } from 'jose/key/import'
-import { webcrypto } from 'node:crypto'
+import type { webcrypto } from 'node:crypto'
 import { methodOf, type Client } from './client.ts'
 import { unauthorized } from './failure.ts'
 
@@ -35,7 +35,7 @@ function basic(secret: string): ClientAuth {
 async function keyOf({ id, privateKey, algorithm }: Client): Promise<webcrypto.CryptoKey> {
   if (privateKey === undefined) throw unauthorized(`The client ${id} has no private key for private_key_jwt`)
   if (typeof privateKey === 'string') return importPKCS8(privateKey, algorithm ?? 'ES256')
-  if (privateKey instanceof webcrypto.CryptoKey) return privateKey
+  if ('usages' in privateKey) return privateKey as webcrypto.CryptoKey
   const jwk = privateKey as JWK
   const key = await importJWK(jwk, algorithm ?? jwk.alg ?? 'ES256')
   if (key instanceof Uint8Array) throw unauthorized(`The key of the client ${id} is no private key`)
