@@ -59,7 +59,7 @@ export async function once(
   flow: Flow,
   entry: ToolEntry,
   run: Run,
-  go: (again: boolean) => Promise<Answer>,
+  go: (again: boolean) => Awaitable<Answer>,
 ): Promise<Answer> {
   const claiming = claim(key, flow, entry, run)
   const claimed = isLater(claiming) ? await claiming : claiming

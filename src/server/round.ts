@@ -26,12 +26,11 @@ const stepPatience = { times: 20, everyMs: 250 }
  * is not empty the round is suspended, whatever the handler returns or throws.
  */
 export class Round {
-  /** Asks of this run, by key. */
-  readonly #asks = new Map<
-    string,
-    { readonly to: string; readonly request: AskRequest; readonly reply: Promise<AskAnswer> }
-  >()
-  readonly #steps = new Map<string, Promise<Json>>()
+  /** Asks of this run, by key; like the steps, only there where there are any. */
+  #asks:
+    | Map<string, { readonly to: string; readonly request: AskRequest; readonly reply: Promise<AskAnswer> }>
+    | undefined
+  #steps: Map<string, Promise<Json>> | undefined
   readonly #core: Core
   #flow: Flow | undefined
   #recorded: 'record' | 'recall' | undefined
@@ -87,13 +86,14 @@ export class Round {
     accepts: (answer: AskAnswer) => boolean,
   ): Promise<AskAnswer> {
     const to = digest(request)
-    const twin = this.#asks.get(key)
+    const twin = this.#asks?.get(key)
     if (twin !== undefined) {
       if (twin.to !== to)
         return Promise.reject(new TypeError(`Two different questions under the key ${JSON.stringify(key)}`))
       return twin.reply
     }
     const reply = this.#reply(key, to, request, live, accepts)
+    this.#asks ??= new Map()
     this.#asks.set(key, { to, request, reply })
     // A handler that lets go of an ask must not take the process down with it.
     reply.catch(() => {})
@@ -123,8 +123,9 @@ export class Round {
   /** Runs `effect` unless an earlier round of the flow did; either way resolves to its result as JSON keeps it. */
   step(key: string, effect: (stepKey: string) => unknown): Promise<Json> {
     if (this.suspended) return Promise.reject(new Suspension())
-    if (this.#steps.has(key)) return Promise.reject(new TypeError(`Two steps under the key ${JSON.stringify(key)}`))
+    if (this.#steps?.has(key)) return Promise.reject(new TypeError(`Two steps under the key ${JSON.stringify(key)}`))
     const running = this.#step(key, effect)
+    this.#steps ??= new Map()
     this.#steps.set(key, running)
     running.catch(() => {})
     return running
@@ -202,7 +203,7 @@ export class Round {
 
   /** Lets what is under way at once come to where it waits: steps end, and more questions join. */
   async #settled(): Promise<void> {
-    if (this.#steps.size > 0) {
+    if (this.#steps) {
       const { promise, resolve } = timer(drainMs)
       await Promise.race([Promise.allSettled(this.#steps.values()), promise])
       resolve()

@@ -1,4 +1,5 @@
 import { openFlow, type Binding, type FlowPorts } from '../durable/flow.ts'
+import { isLater, type Awaitable } from '../model/at-once.ts'
 import type { Call, InputRequiredResult, Retry } from '../model/call.ts'
 import type { Feature } from '../model/feature.ts'
 import type { AskAnswer, AskRequest } from '../model/nouns.ts'
@@ -37,29 +38,47 @@ async function continued(retry: Retry, state: string, run: Run): Promise<Round> 
   return new Round(run.core, flow)
 }
 
-/** Runs `handler` for one round: to its end, or until the client has to be asked. Rejects with what the handler threw. */
-export async function runHandler<T>(
-  run: Run,
-  round: Round,
-  handler: (ctx: Context) => Promise<T> | T,
-): Promise<Outcome<T>> {
+type Handler<T> = (ctx: Context) => Awaitable<T>
+
+/**
+ * Runs `handler` for one round: to its end, or until the client has to be asked; without waiting where the handler does
+ * not. Rejects with what the handler threw, or throws it.
+ */
+export function runHandler<T>(run: Run, round: Round, handler: Handler<T>): Awaitable<Outcome<T>> {
   try {
-    const ctx = new RunContext(run.core, run.call, run.context, round)
-    const returned = await handler(ctx)
-    if (round.suspended) {
-      run.core.warnOnce('a handler went on after it had to wait for the client; what it came to is discarded', {
-        target: run.target,
-      })
-      return await suspend(run, round)
-    }
-    return brandOf(returned) === 'input_required'
-      ? await asked(run, round, returned as InputRequired, handler)
-      : { value: returned as Exclude<T, InputRequired> }
+    const returned = handler(new RunContext(run.core, run.call, run.context, round))
+    return isLater(returned) ? awaited(run, round, returned, handler) : ended(run, round, returned, handler)
   } catch (thrown) {
-    if (round.suspended) return suspend(run, round)
-    if (thrown instanceof UrlElicitationRequired) return urlAsks(run, round, thrown, handler)
-    throw thrown
+    return failed(run, round, thrown, handler)
   }
+}
+
+async function awaited<T>(run: Run, round: Round, returned: Promise<T>, handler: Handler<T>): Promise<Outcome<T>> {
+  try {
+    return await ended(run, round, await returned, handler)
+  } catch (thrown) {
+    return failed(run, round, thrown, handler)
+  }
+}
+
+function ended<T>(run: Run, round: Round, returned: T, handler: Handler<T>): Awaitable<Outcome<T>> {
+  if (round.suspended) {
+    run.core.warnOnce('a handler went on after it had to wait for the client; what it came to is discarded', {
+      target: run.target,
+    })
+    return suspend(run, round)
+  }
+  if (brandOf(returned) !== 'input_required') return { value: returned as Exclude<T, InputRequired> }
+  return asked(run, round, returned as InputRequired, handler).catch((thrown: unknown) =>
+    failed(run, round, thrown, handler),
+  )
+}
+
+/** @throws what was thrown, unless it was thrown to ask the client */
+function failed<T>(run: Run, round: Round, thrown: unknown, handler: Handler<T>): Promise<Outcome<T>> {
+  if (round.suspended) return suspend(run, round)
+  if (thrown instanceof UrlElicitationRequired) return urlAsks(run, round, thrown, handler)
+  throw thrown
 }
 
 async function suspend(run: Run, round: Round): Promise<{ readonly asks: InputRequiredResult }> {
@@ -67,12 +86,7 @@ async function suspend(run: Run, round: Round): Promise<{ readonly asks: InputRe
 }
 
 /** Plays a handler's own `inputRequired`: as a result where the revision has it, else by asking and running again. */
-async function asked<T>(
-  run: Run,
-  round: Round,
-  first: InputRequired,
-  handler: (ctx: Context) => Promise<T> | T,
-): Promise<Outcome<T>> {
+async function asked<T>(run: Run, round: Round, first: InputRequired, handler: Handler<T>): Promise<Outcome<T>> {
   const { ask } = run.context
   for (const request of Object.values(first.inputRequests ?? {})) needAsk(featureOf(request), run.context)
   if (!ask)
@@ -98,7 +112,7 @@ async function urlAsks<T>(
   run: Run,
   round: Round,
   thrown: UrlElicitationRequired,
-  handler: (ctx: Context) => Promise<T> | T,
+  handler: Handler<T>,
 ): Promise<Outcome<T>> {
   const { ask, features } = run.context
   const requests = thrown.elicitations.map((elicitation) => ({ mode: 'url' as const, ...elicitation }))

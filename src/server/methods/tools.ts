@@ -1,3 +1,4 @@
+import { andThen, isLater, type Awaitable } from '../../model/at-once.ts'
 import type { CallToolResult, CreateTaskResult, InputRequiredResult } from '../../model/call.ts'
 import type { ContentBlock } from '../../model/content.ts'
 import type { JsonObject } from '../../model/json.ts'
@@ -30,9 +31,9 @@ export const callTool: Method<'tools/call'> = async (params, context, core, call
   const round = opening instanceof Promise ? await opening : opening
   const checking = entry.input.validate(params.arguments ?? {})
   const args = checkedArguments(checking instanceof Promise ? await checking : checking)
-  const go = (): Promise<CallToolResult | InputRequiredResult | CreateTaskResult> =>
+  const go = (): Awaitable<CallToolResult | InputRequiredResult | CreateTaskResult> =>
     mode
-      ? runAsTask(mode, entry, round, run, (inner) => runTool(entry, args, round, { ...run, context: inner }))
+      ? runAsTask(mode, entry, round, run, async (inner) => runTool(entry, args, round, { ...run, context: inner }))
       : runTool(entry, args, round, run)
   const key = onceKey(entry, run, round.flow)
   if (key === undefined) return go()
@@ -51,15 +52,17 @@ export async function runAgain(
   return runTool(entry, checkedArguments(await entry.input.validate(run.call.params.arguments)), round, run)
 }
 
-async function runTool(
+/** A promise only where something takes one: most of the time of a small call would go into promises. */
+function runTool(
   entry: ToolEntry,
   args: unknown,
   round: Round,
   run: Run,
-): Promise<CallToolResult | InputRequiredResult> {
+): Awaitable<CallToolResult | InputRequiredResult> {
   try {
-    const outcome = await runHandler(run, round, (ctx) => invoke(entry, args, ctx))
-    return 'asks' in outcome ? outcome.asks : await toResult(entry, outcome.value)
+    const outcome = runHandler(run, round, (ctx) => invoke(entry, args, ctx))
+    const result = andThen(outcome, (known) => ('asks' in known ? known.asks : toResult(entry, known.value)))
+    return isLater(result) ? result.catch((thrown: unknown) => failure(thrown, run)) : result
   } catch (thrown) {
     return failure(thrown, run)
   }
