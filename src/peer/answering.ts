@@ -8,7 +8,7 @@ import type { CallContext, Features, SessionState } from '../model/served.ts'
 import { idText, notificationText, type RequestMessage } from '../wire/envelope.ts'
 import { askClient } from './asking.ts'
 import type { Encoder } from './encoder.ts'
-import type { Answer, Exchange, Outlet, PeerOptions, ReadHeader, SendAsk, Session } from './peer.ts'
+import type { Answer, Exchange, InFlight, Outlet, PeerOptions, ReadHeader, SendAsk, Session } from './peer.ts'
 
 /** What one request is spoken in: said by the request itself, or agreed in its session. */
 export interface Dialect {
@@ -45,6 +45,8 @@ export class Answering implements CallContext, Exchange {
   readonly #request: RequestMessage
   readonly #dialect: Dialect
   readonly #outlet: Outlet
+  /** Where the id is taken until the exchange is settled. */
+  readonly #inFlight: InFlight | undefined
   readonly #meta: JsonObject
   #settle: (answer: Answer | undefined) => void = () => {}
   #settled = false
@@ -54,11 +56,18 @@ export class Answering implements CallContext, Exchange {
   #controller: AbortController | undefined
   #features: Features | undefined
 
-  constructor(shared: Shared, request: RequestMessage, dialect: Dialect, outlet: Outlet) {
+  constructor(
+    shared: Shared,
+    request: RequestMessage,
+    dialect: Dialect,
+    outlet: Outlet,
+    inFlight: InFlight | undefined,
+  ) {
     this.#shared = shared
     this.#request = request
     this.#dialect = dialect
     this.#outlet = outlet
+    this.#inFlight = inFlight
     const meta = request.params && own(request.params, '_meta')
     this.#meta = isObject(meta) ? meta : {}
     this.end = request.method === endless ? () => this.#abort('ended') : undefined
@@ -88,6 +97,7 @@ export class Answering implements CallContext, Exchange {
     if (this.#settled) return
     this.#settled = true
     this.#shared.open.delete(this)
+    this.#inFlight?.delete(this.#request.id)
     this.#settle(answer)
     // A question that nobody waits for any more is taken back, so that the client's user is not bothered with it.
     if (this.#pending) for (const giveUp of [...this.#pending]) giveUp()

@@ -44,11 +44,8 @@ export function createPeer(options: PeerOptions): Peer {
   }
 
   function begin(request: RequestMessage, dialect: Dialect, outlet: Outlet, inFlight: InFlight | undefined): Exchange {
-    const answering = new Answering(shared, request, dialect, outlet)
-    if (inFlight) {
-      inFlight.set(request.id, answering)
-      void answering.answer.then(() => inFlight.delete(request.id))
-    }
+    const answering = new Answering(shared, request, dialect, outlet, inFlight)
+    inFlight?.set(request.id, answering)
     void answering.run()
     return answering
   }

@@ -11,7 +11,7 @@ import type { PeerOptions } from './peer.ts'
 const none = {}
 
 /** By capabilities, revision and transport: what is on whatever the client declares. */
-const known = new WeakMap<ServerCapabilities, Map<string, Features>>()
+const known = new WeakMap<ServerCapabilities, Map<Codec, Map<Transport, Features>>>()
 
 /** The features of a server before its client declared anything; made once per snapshot of the server. */
 export function serverFeatures(
@@ -21,12 +21,12 @@ export function serverFeatures(
   principal: Principal | undefined,
 ): Features {
   const { capabilities } = served.describe(principal)
-  const kept = known.get(capabilities) ?? new Map<string, Features>()
-  const key = `${codec.revision} ${transport}`
-  const found = kept.get(key)
+  const found = known.get(capabilities)?.get(codec)?.get(transport)
   if (found) return found
   const fresh = resolveFeatures({ codec, clientCapabilities: none, serverCapabilities: capabilities, transport })
-  known.set(capabilities, kept.set(key, fresh))
+  const byCodec = known.get(capabilities) ?? new Map<Codec, Map<Transport, Features>>()
+  const byTransport = byCodec.get(codec) ?? new Map<Transport, Features>()
+  known.set(capabilities, byCodec.set(codec, byTransport.set(transport, fresh)))
   return fresh
 }
 
