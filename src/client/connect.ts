@@ -77,12 +77,13 @@ export async function connectTo<S>(target: Target, options: ClientOptions, ports
     renewed: () => listeners.renewed(),
   })
 
-  await connection.caller()
+  const { dialect } = await connection.caller()
   return createClient<S>({
     target,
     options,
     capabilities,
     connection,
+    dialect,
     levels,
     listeners,
     answer: answering.answer,

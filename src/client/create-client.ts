@@ -31,6 +31,8 @@ export interface ClientParts {
   readonly options: ClientOptions
   readonly capabilities: ClientCapabilities
   readonly connection: Connection
+  /** What was agreed first. */
+  readonly dialect: Dialect | undefined
   readonly levels: LogLevels
   readonly listeners: Listeners
   readonly answer: AnswerAsk
@@ -75,7 +77,7 @@ export function createClient<S>(parts: ClientParts): Client<S> {
     maxRounds: options.maxRounds ?? defaults.maxRounds,
   })
   const declared = JSON.stringify(parts.capabilities)
-  let latest: Dialect | undefined
+  let latest = parts.dialect
 
   const perform = layered(options.middleware ?? [], ({ method, params, meta }, { options: given, facts }) =>
     send({ method, params, meta, options: given, repeatable: () => repeatable.has(method), ...facts }),
@@ -147,6 +149,12 @@ export function createClient<S>(parts: ClientParts): Client<S> {
     renewed: () => lists.reset(),
   })
 
+  async function close(): Promise<void> {
+    const { current } = connection
+    await connection.close()
+    if (current) parts.listeners.left(current)
+  }
+
   const client: Client<S> = {
     get revision() {
       return dialect().introduction.revision
@@ -199,8 +207,8 @@ export function createClient<S>(parts: ClientParts): Client<S> {
       const caller = await connection.caller()
       await caller.notify('notifications/roots/list_changed')
     },
-    close: () => connection.close(),
-    [Symbol.asyncDispose]: () => connection.close(),
+    close,
+    [Symbol.asyncDispose]: close,
   }
   return client
 }

@@ -1,4 +1,5 @@
 import type { ListenFilter } from '../model/call.ts'
+import { isCallFailed } from '../model/failure.ts'
 import { isObject, own, type JsonObject } from '../model/json.ts'
 import type { Notification } from '../model/notification.ts'
 import type { Features } from '../model/served.ts'
@@ -62,7 +63,9 @@ export async function subscribe(
   const running = keepUp(listening, options).then(
     () => feed.end(),
     (error: Error) => {
-      feed.end(stop.signal.aborted ? undefined : error)
+      // Whoever closed the client knows.
+      const isClosed = stop.signal.aborted || (isCallFailed(error) && error.kind === 'Cancelled')
+      feed.end(isClosed ? undefined : error)
       first.reject(error)
     },
   )

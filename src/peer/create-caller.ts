@@ -79,8 +79,9 @@ export function createCaller(link: Link, options: CallerOptions): Caller {
     reason: string,
     carrier: AbortController | undefined,
   ): void {
-    // Nobody may cancel a handshake (lifecycle); it is left alone instead.
-    const tells = method !== 'initialize' && !(carrier && codec.http.disconnectCancels)
+    // Nobody may cancel a handshake (lifecycle), and who left a probe unanswered may not know what this is.
+    const introduces = method === 'initialize' || method === 'server/discover'
+    const tells = !introduces && !(carrier && codec.http.disconnectCancels)
     const params =
       tells &&
       codec.clientNotifications.get('notifications/cancelled')?.params.encode({ requestId: id, reason }, ignore)

@@ -3,7 +3,7 @@ import { connectInMemory } from '../../src/memory.ts'
 import { CallFailed } from '../../src/model/failure.ts'
 import { isObject, type JsonObject } from '../../src/model/json.ts'
 import type { Served } from '../../src/model/served.ts'
-import type { Link, LinkListener, Target } from '../../src/peer/link.ts'
+import type { Link, LinkListener, Received, Target } from '../../src/peer/link.ts'
 
 /** What went over a link, in order: `>` to the server, `<` to the client. */
 export type Crossing = readonly ['>' | '<', JsonObject]
@@ -22,6 +22,8 @@ export interface MemoryTarget extends Target {
   expire(): void
   /** The server says something unasked. */
   say(message: JsonObject): void
+  /** Refuses a request, with what HTTP said of it. */
+  answer(id: number, error: JsonObject, received: Received): void
   /** Stands between: what it returns crosses in place of the message; nothing crosses for `undefined`. */
   alter: (message: JsonObject, way: '>' | '<') => JsonObject | undefined
 }
@@ -56,6 +58,7 @@ export function memoryTarget(
     },
     expire: () => newest?.listener?.expired?.(),
     say: (message) => newest?.listener?.message({ jsonrpc: '2.0', ...message }, {}),
+    answer: (id, error, received) => newest?.listener?.message({ jsonrpc: '2.0', id, error }, { on: id, ...received }),
     alter: (message) => message,
     link: () => createLink(),
   }

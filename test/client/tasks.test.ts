@@ -1,0 +1,109 @@
+// Defends: a call that becomes a task is waited for, in both generations of tasks, and answered on the way.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import { isRefusal, tool } from '../../src/index.ts'
+import type { Task } from '../../src/model/nouns.ts'
+import { ToolAnswer } from '../../src/client/tool-answer.ts'
+import { serverOf, sure } from '../server/support.ts'
+import { add, connected, eras, legacy, modern } from './support.ts'
+
+const slow = tool('slow', { task: { after: 5 } }, async () => {
+  await delay(40)
+  return 'done'
+})
+const always = tool('always', { task: 'always' }, async () => 'always')
+const asks = tool('asks', { task: 'always' }, async (_args, ctx) => {
+  const answer = await ctx.elicit('sure', sure, 'Sure?')
+  return JSON.stringify(answer)
+})
+const fails = tool('fails', { task: 'always' }, () => Promise.reject(new Error('broken')))
+const endless = tool(
+  'endless',
+  { task: 'always' },
+  (_args, { signal }) =>
+    new Promise<string>((resolve) => {
+      const hold = setTimeout(() => resolve('late'), 5_000)
+      signal.addEventListener('abort', () => {
+        clearTimeout(hold)
+        resolve('stopped')
+      })
+    }),
+)
+const principal = { id: 'ada', scopes: new Set<string>() }
+const server = () => serverOf({ tools: [slow, always, asks, fails, endless, add], tasks: { pollIntervalMs: 20 } })
+const serve = { principal }
+
+for (const revision of eras) {
+  test(`${revision}: a call that may become a task is waited for`, async () => {
+    await using pair = await connected(server(), { revision, serve })
+    assert.equal((await pair.client.call('slow', {}, { task: true })).text, 'done')
+    assert.equal((await pair.client.call('always', {}, { task: { ttl: 60_000 } })).text, 'always')
+    assert.ok(pair.target.sent().includes('tasks/get'))
+  })
+
+  test(`${revision}: a task is started, looked at, waited for and listed`, async () => {
+    await using pair = await connected(server(), { revision, serve })
+    const task = (await pair.client.tasks.start('slow')) as Task
+    assert.ok(!(task instanceof ToolAnswer))
+    assert.equal(task.status, 'working')
+    assert.equal((await pair.client.tasks.get(task.taskId)).taskId, task.taskId)
+    assert.equal((await pair.client.tasks.result(task.taskId)).text, 'done')
+    if (revision === legacy)
+      assert.deepEqual(
+        (await pair.client.tasks.list()).map(({ taskId }) => taskId),
+        [task.taskId],
+      )
+    else await assert.rejects(pair.client.tasks.list(), { kind: 'UnknownMethod', ran: 'no' })
+  })
+
+  test(`${revision}: what a task asks is answered by the same handlers`, async () => {
+    const asked: string[] = []
+    await using pair = await connected(server(), {
+      revision,
+      serve,
+      elicit: ({ message }) => {
+        asked.push(message)
+        return { action: 'accept', content: { sure: true } }
+      },
+    })
+    const answer = await pair.client.call('asks', {}, { task: true })
+    assert.deepEqual(JSON.parse(answer.text), { action: 'accept', content: { sure: true } })
+    assert.deepEqual(asked, ['Sure?'])
+  })
+
+  test(`${revision}: a task that is called off says so; a tool that fails in one says no`, async () => {
+    await using pair = await connected(server(), { revision, serve })
+    const task = (await pair.client.tasks.start('endless')) as Task
+    await pair.client.tasks.cancel(task.taskId)
+    await assert.rejects(pair.client.tasks.result(task.taskId), { kind: 'Cancelled', ran: 'unknown' })
+    assert.equal((await pair.client.call('fails', {}, { task: true })).isError, true)
+    await assert.rejects(pair.client.tasks.get('nothing'), (error) => isRefusal(error) && error.ran === 'no')
+  })
+
+  test(`${revision}: the signal of a call calls its task off`, async () => {
+    await using pair = await connected(server(), { revision, serve })
+    const stop = new AbortController()
+    const pending = pair.client.call('endless', {}, { task: true, signal: stop.signal })
+    setTimeout(() => stop.abort(), 60)
+    await assert.rejects(pending, { kind: 'Cancelled' })
+    await delay(20)
+    assert.ok(pair.target.sent().includes('tasks/cancel'))
+  })
+}
+
+test('a tool that only runs as a task is called as one, also where the client has to say so', async () => {
+  await using pair = await connected(server(), { revision: legacy, serve })
+  assert.equal((await pair.client.call('always')).text, 'always')
+  await using plain = await connected(server(), { revision: modern, serve })
+  await assert.rejects(plain.client.call('always'), { kind: 'MissingClientCapability' })
+  await using declared = await connected(server(), { revision: modern, serve, tasks: true })
+  assert.equal((await declared.client.call('always')).text, 'always')
+})
+
+test('where there are no tasks a call is a call', async () => {
+  await using pair = await connected(serverOf({ tools: [add] }), { revision: '2025-06-18' })
+  assert.deepEqual((await pair.client.call('add', { a: 1, b: 2 }, { task: true })).structured, { sum: 3 })
+  await using other = await connected(serverOf({ tools: [add] }), { revision: modern })
+  assert.deepEqual((await other.client.call('add', { a: 1, b: 2 }, { task: true })).structured, { sum: 3 })
+})
