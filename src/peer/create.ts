@@ -140,5 +140,5 @@ async function drain(open: ReadonlySet<Answering>, graceMs: number): Promise<voi
   let timer: NodeJS.Timeout | undefined
   await Promise.race([rest, new Promise((resolve) => (timer = setTimeout(resolve, graceMs)))])
   clearTimeout(timer)
-  for (const answering of [...open]) answering.stop(new Refusal('Overloaded'))
+  for (const answering of [...open]) answering.stop(new Refusal('OutcomeUnknown'))
 }

@@ -48,7 +48,7 @@ export function createConnection(peer: Peer, options: ConnectionOptions): Connec
   const { caps, transport, logger } = options
   let { principal } = options
   const inFlight: InFlight = new Map()
-  const open = new Map<Exchange, RequestId>()
+  const open = new Set<Exchange>()
   const handshakes = peer.codecs.newestWithHandshake !== undefined
   let session: Session | undefined
   let stopAnnouncing = (): void => {}
@@ -67,8 +67,8 @@ export function createConnection(peer: Peer, options: ConnectionOptions): Connec
     reply(peer.refuse(id, new Refusal(kind), session?.codec))
   }
 
-  function track(id: RequestId, exchange: Exchange, reply: Reply): void {
-    open.set(exchange, id)
+  function track(exchange: Exchange, reply: Reply): void {
+    open.add(exchange)
     if (exchange.end) listening += 1
     void exchange.answer.then((answer) => {
       open.delete(exchange)
@@ -85,10 +85,10 @@ export function createConnection(peer: Peer, options: ConnectionOptions): Connec
       if (request.method === 'subscriptions/listen' && listening >= caps.maxListenersEach) {
         return refuse(request.id, 'Overloaded', reply)
       }
-      return track(request.id, peer.answerSelfContained(request, { principal, outlet, inFlight, transport }), reply)
+      return track(peer.answerSelfContained(request, { principal, outlet, inFlight, transport }), reply)
     }
     if (request.method === 'initialize') return agree(request, reply)
-    if (session !== undefined) return track(request.id, peer.answerInSession(request, session, outlet), reply)
+    if (session !== undefined) return track(peer.answerInSession(request, session, outlet), reply)
     if (request.method === 'ping')
       return reply({ text: resultText(request.id, '{}'), status: 200, retryAfter: undefined })
     refuse(request.id, 'NotInitialized', reply)
@@ -172,14 +172,13 @@ export function createConnection(peer: Peer, options: ConnectionOptions): Connec
       if (state !== 'open') return
       state = 'closing'
       stopAnnouncing()
-      for (const exchange of open.keys()) exchange.end?.()
+      for (const exchange of open) exchange.end?.()
       // Nobody is left to answer what the server asked.
       for (const ask of session?.asks.values() ?? []) ask.abandon(new Refusal('InternalError'))
       if (open.size > 0) await waitFor((resolve) => (settled = resolve), graceMs)
-      for (const [exchange, id] of open) {
-        refuse(id, 'Overloaded', say)
-        exchange.cancel('the connection was closed')
-      }
+      // They ran, so nobody may be led to believe that they did not.
+      for (const exchange of open) exchange.stop(new Refusal('OutcomeUnknown'))
+      await Promise.all([...open].map((exchange) => exchange.answer))
       state = 'closed'
     },
   }

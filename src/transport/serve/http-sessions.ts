@@ -29,7 +29,7 @@ export interface HttpSessions {
   listen(visit: Visit, accepted: Accepted): Promise<void>
   /** DELETE. */
   end(visit: Visit): Promise<void>
-  /** Ends the streams that answer nothing. */
+  /** Ends the streams that answer nothing, and gives up on questions: their answers would not be let in. */
   close(): void
 }
 
@@ -204,7 +204,7 @@ export function createHttpSessions(
     if (message.kind === 'request') {
       if (isFull(session)) return refuse(visit.reply, 'Overloaded', message.id, session)
       const answering = createReply(visit, live, accepted, visit.request.header)
-      return open.add(message.id, peer.answerInSession(message, session, answering), answering)
+      return open.add(peer.answerInSession(message, session, answering), answering)
     }
     take(message, session)
     visit.reply.full(202, [])
@@ -231,7 +231,7 @@ export function createHttpSessions(
             return settle(peer.refuse(message.id, new Refusal('Overloaded'), session.codec))
           }
           const exchange = peer.answerInSession(message, session, answering)
-          return open.add(message.id, exchange, { finish: settle, keepAlive: () => {} })
+          return open.add(exchange, { finish: settle, keepAlive: () => {} })
         }
         take(message, session)
         settle(undefined)
@@ -278,7 +278,11 @@ export function createHttpSessions(
     close() {
       stopAnnouncing()
       bus?.close()
-      for (const { streams } of book.live()) streams.close()
+      for (const { session, streams } of book.live()) {
+        streams.close()
+        // Nobody gets in any more to answer what the server asked.
+        for (const ask of session.asks.values()) ask.abandon(new Refusal('InternalError'))
+      }
     },
   }
 }

@@ -40,7 +40,7 @@ export function createHttpEndpoint(peer: Peer, options: HttpOptions = {}): HttpE
   const random = options.random ?? ((length) => crypto.getRandomValues(new Uint8Array(length)))
   const caps = { ...defaultCaps, ...options.caps }
   const guard = createGuard(options)
-  const open = createOpenExchanges(options.keepAliveMs ?? 15_000, (id) => peer.refuse(id, new Refusal('Overloaded')))
+  const open = createOpenExchanges(options.keepAliveMs ?? 15_000)
   const sessions = peer.codecs.newestWithHandshake ? createHttpSessions(peer, { ...options, random }, open) : undefined
   const sse = sessions && createHttpSse(peer, options, random, open)
   const hasStreams = sessions !== undefined && peer.codecs.all.some((codec) => codec.http.sessions)
@@ -184,7 +184,7 @@ export function createHttpEndpoint(peer: Peer, options: HttpOptions = {}): HttpE
     })
     const codec = peer.codecs.get(request.header('mcp-protocol-version') ?? '')
     if (codec?.http.disconnectCancels !== false) reply.onClose(() => exchange.leave())
-    open.add(message.id, exchange, answering)
+    open.add(exchange, answering)
   }
 
   return {

@@ -1,5 +1,5 @@
+import { Refusal } from '../../model/refusal.ts'
 import type { Answer, Exchange } from '../../peer/peer.ts'
-import type { RequestId } from '../../wire/envelope.ts'
 
 /** A response that is kept alive without belonging to one exchange. */
 export interface Quiet {
@@ -17,8 +17,8 @@ export interface OpenExchanges {
   readonly size: number
   /** Whether it was drained, or is being: what is not under way yet is refused, since nobody would wait for it. */
   readonly closing: boolean
-  /** Finishes `response` with the exchange's answer to the request `id`, and keeps it alive until then. */
-  add(id: RequestId, exchange: Exchange, response: OpenResponse): void
+  /** Finishes `response` with the exchange's answer, and keeps it alive until then. */
+  add(exchange: Exchange, response: OpenResponse): void
   /** Keeps `stream` alive. @returns the way to stop */
   watch(stream: Quiet): () => void
   /** Ends what has no end of its own, waits at most `graceMs` for the rest, then gives up on it. */
@@ -32,16 +32,12 @@ interface Watched {
 }
 
 interface Running extends Watched {
-  readonly id: RequestId
   readonly exchange: Exchange
   readonly stream: OpenResponse
 }
 
-/**
- * One timer for all of them, running only while there are any.
- * @param giveUp the answer to a request that takes longer than a drain may
- */
-export function createOpenExchanges(keepAliveMs: number, giveUp: (id: RequestId) => Answer): OpenExchanges {
+/** One timer for all of them, running only while there are any. */
+export function createOpenExchanges(keepAliveMs: number): OpenExchanges {
   const exchanges = new Set<Running>()
   const streams = new Set<Watched>()
   let closing = false
@@ -71,8 +67,8 @@ export function createOpenExchanges(keepAliveMs: number, giveUp: (id: RequestId)
     get closing() {
       return closing
     },
-    add(id, exchange, stream) {
-      const running: Running = { since: round, id, exchange, stream }
+    add(exchange, stream) {
+      const running: Running = { since: round, exchange, stream }
       exchanges.add(running)
       startTimer()
       void exchange.answer.then((answer) => {
@@ -99,10 +95,9 @@ export function createOpenExchanges(keepAliveMs: number, giveUp: (id: RequestId)
           }
         })
       }
-      for (const { id, exchange, stream } of exchanges) {
-        stream.finish(giveUp(id))
-        exchange.cancel('the server is closing')
-      }
+      // They ran, so nobody may be led to believe that they did not.
+      for (const { exchange } of exchanges) exchange.stop(new Refusal('OutcomeUnknown'))
+      await Promise.all([...exchanges].map(({ exchange }) => exchange.answer))
       stopTimer()
     },
   }
