@@ -6,8 +6,10 @@ export interface LineSplitterOptions {
   readonly maxBytes: number
   /** One line without its line end. The bytes are not copied, so they must be read at once. Never called for a blank one. */
   onLine(line: Uint8Array): void
-  /** A line grew too long. Told once for it; the rest of it is skipped, and the next line is served. */
-  onOverflow(): void
+  /** A line grew too long. Told once for it; the rest of it is skipped, and the next line is served. @param head how it begins */
+  onOverflow(head: Uint8Array): void
+  /** A line that grew too long has ended. @param tail how: its last bytes, 256 at most */
+  onSkipped?(tail: Uint8Array): void
 }
 
 /** Takes in bytes as they come. */
@@ -21,6 +23,9 @@ export interface LineSplitter {
 
 const lineFeed = 10
 const carriageReturn = 13
+/** Bytes that are told of each end of a line too long. */
+const shown = 256
+const none = new Uint8Array(0)
 
 /**
  * Splits a byte stream into lines, as the stdio transport frames messages. LF and CRLF both end a line.
@@ -30,17 +35,37 @@ export function createLineSplitter(options: LineSplitterOptions): LineSplitter {
   const { maxBytes } = options
   const pending = createAccumulator()
   let skipping = false
+  /** The last of what is being skipped. */
+  let tail: Uint8Array = none
 
   function deliver(line: Uint8Array): void {
     const end = line.at(-1) === carriageReturn ? line.length - 1 : line.length
-    if (end > maxBytes) return options.onOverflow()
+    if (end > maxBytes) {
+      options.onOverflow(line.subarray(0, shown))
+      return options.onSkipped?.(line.subarray(Math.max(0, end - shown), end))
+    }
     const content = line.subarray(0, end)
     if (!isBlank(content)) options.onLine(content)
   }
 
+  function skip(part: Uint8Array): void {
+    // One more than is shown, for the CR of a line end.
+    const missing = shown + 1 - part.length
+    tail = Buffer.concat([missing > 0 ? tail.subarray(-missing) : none, part.subarray(-shown - 1)])
+  }
+
+  function endSkipping(): void {
+    skipping = false
+    const end = tail.at(-1) === carriageReturn ? tail.length - 1 : tail.length
+    options.onSkipped?.(tail.subarray(Math.max(0, end - shown), end))
+    tail = none
+  }
+
   function endLine(rest: Uint8Array): void {
-    if (skipping) skipping = false
-    else if (pending.length === 0) deliver(rest)
+    if (skipping) {
+      skip(rest)
+      endSkipping()
+    } else if (pending.length === 0) deliver(rest)
     else {
       pending.add(rest)
       deliver(pending.take())
@@ -48,12 +73,15 @@ export function createLineSplitter(options: LineSplitterOptions): LineSplitter {
   }
 
   function keep(part: Uint8Array): void {
-    if (skipping) return
+    if (skipping) return skip(part)
     // One more than the cap may be the CR of a line end.
     if (pending.length + part.length <= maxBytes + 1) return pending.add(part)
-    pending.take()
+    pending.add(part.subarray(0, shown))
+    const begun = pending.take()
     skipping = true
-    options.onOverflow()
+    options.onOverflow(begun.subarray(0, shown))
+    skip(begun)
+    skip(part.subarray(shown))
   }
 
   return {
@@ -69,8 +97,8 @@ export function createLineSplitter(options: LineSplitterOptions): LineSplitter {
       if (start < chunk.length) keep(chunk.subarray(start))
     },
     end() {
-      if (!skipping && pending.length > 0) deliver(pending.take())
-      skipping = false
+      if (skipping) endSkipping()
+      else if (pending.length > 0) deliver(pending.take())
     },
   }
 }

@@ -42,7 +42,7 @@ test('bytes that are not UTF-8 arrive as they came', () => {
   const splitter = createLineSplitter({
     maxBytes: 9,
     onLine: (line) => lines.push(line.slice()),
-    onOverflow: assert.fail,
+    onOverflow: () => assert.fail(),
   })
   splitter.push(Uint8Array.from([0x22, 0xff]))
   splitter.push(Uint8Array.from([0xfe, 0x22, 10]))
@@ -80,10 +80,30 @@ test('a long line in tiny pieces takes time linear in its length', () => {
   const splitter = createLineSplitter({
     maxBytes: 1_000_000,
     onLine: (line) => lengths.push(line.length),
-    onOverflow: assert.fail,
+    onOverflow: () => assert.fail(),
   })
   for (let count = 0; count < 1_000_000; count++) splitter.push(piece)
   splitter.end()
   assert.deepEqual(lengths, [1_000_000])
   assert.ok(performance.now() - started < 3000)
+})
+
+test('both ends of an overlong line are told, however it was cut', () => {
+  const long = Buffer.from(`head${'x'.repeat(700)}tail`)
+  const line = fc.constantFrom(
+    ...['\n', '\r\n'].map((end) => Buffer.concat([Buffer.from('a\n'), long, Buffer.from(`${end}b\n`)])),
+  )
+  fc.assert(
+    fc.property(line, fc.integer({ min: 1, max: 800 }), fc.integer({ min: 1, max: 600 }), (bytes, size, maxBytes) => {
+      const told: string[] = []
+      const tell = (part: Uint8Array): void => void told.push(Buffer.from(part).toString())
+      const splitter = createLineSplitter({ maxBytes, onLine: tell, onOverflow: tell, onSkipped: tell })
+      for (let at = 0; at < bytes.length; at += size) splitter.push(bytes.subarray(at, at + size))
+      splitter.end()
+      const [first, head = '', tail, last, ...rest] = told
+      assert.deepEqual([first, tail, last, rest], ['a', long.subarray(-256).toString(), 'b', []])
+      assert.ok(head.length > 0 && head.length <= 256 && long.toString().startsWith(head))
+      assert.ok(head.length === 256 || head.length > maxBytes)
+    }),
+  )
 })

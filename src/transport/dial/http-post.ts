@@ -8,7 +8,7 @@ import { definedRetryAfter, errorMessageIn, maxErrorBytes, retryAfterOf, statusF
 import { deliver, follow } from './http-follow.ts'
 import { isEventStream, type Abandonable, type HttpRoom } from './http-room.ts'
 import type { HttpListener, ReadHeader } from './http-types.ts'
-import { answers, isErrorWithoutId, readMessages } from './messages.ts'
+import { answers, isErrorWithoutId, readMessages, tooLargeFailure } from './messages.ts'
 
 /** A request on its way. */
 export interface PostOptions extends Outgoing {
@@ -171,8 +171,7 @@ class Post implements HttpListener, Abandonable {
       this.#letGo()
       return this.#endRefusal(this.#refused)
     }
-    const message = `the server sent more than the ${this.#room.caps.maxMessageBytes} bytes that are taken of one answer`
-    this.#lose(new CallFailed('TooLarge', { ran: 'unknown', message }))
+    this.#lose(tooLargeFailure(this.#room.caps))
   }
 
   /** Nothing more will come. */

@@ -2,8 +2,9 @@ import type { Writable } from 'node:stream'
 import { CallFailed } from '../../model/failure.ts'
 import type { LinkListener, Outgoing } from '../../peer/link.ts'
 import type { Caps } from '../../wire/caps.ts'
+import type { RequestId } from '../../wire/envelope.ts'
 import { createLineSplitter } from '../../wire/lines.ts'
-import { readMessages, tellNoise } from './messages.ts'
+import { idAtHead, idAtTail, readMessages, tellNoise, tooLargeFailure } from './messages.ts'
 
 /** What one message a line goes over. */
 export interface LinePipeOptions {
@@ -28,15 +29,28 @@ export interface LinePipe {
 
 const room = Promise.resolve()
 
-/** Reads and writes lines; the streams stay their owner's. What is no message is skipped and told as noise. */
+/**
+ * Reads and writes lines; the streams stay their owner's. What is no message is skipped and told as noise. A line too long
+ * is skipped too; where it shows which request it answers, that is lost.
+ */
 export function createLinePipe({ output, caps, listener, from, gone }: LinePipeOptions): LinePipe {
   const lines = createLineSplitter({
     maxBytes: caps.maxMessageBytes,
     onLine(line) {
       if (!readMessages(line, caps, (message) => listener()?.message(message, {}))) noise(line)
     },
-    onOverflow: () => noise(`a line of more than ${caps.maxMessageBytes} bytes`),
+    onOverflow(head) {
+      noise(`a line of more than ${caps.maxMessageBytes} bytes`)
+      begun = idAtHead(head)
+      if (begun !== undefined) tooLarge(begun)
+    },
+    onSkipped(tail) {
+      const ended = begun === undefined ? idAtTail(tail) : undefined
+      if (ended !== undefined) tooLarge(ended)
+    },
   })
+  let begun: RequestId | undefined
+  const tooLarge = (id: RequestId): void => listener()?.lost(id, tooLargeFailure(caps))
   const noise = (skipped: Uint8Array | string): void => tellNoise(listener(), from, skipped)
   let draining: Promise<void> | undefined
 

@@ -1,8 +1,9 @@
 import { CallFailed } from '../../model/failure.ts'
 import type { Link, LinkListener } from '../../peer/link.ts'
 import type { Caps } from '../../wire/caps.ts'
+import type { RequestId } from '../../wire/envelope.ts'
 import { capsOf } from './caps.ts'
-import { readMessages, tellNoise } from './messages.ts'
+import { idAtHead, idAtTail, readMessages, tellNoise, tooLargeFailure } from './messages.ts'
 
 /** The client's end of a connection within the process, as `connectInMemory` of `dragoman/memory` makes one. */
 export interface MemoryEnd {
@@ -19,6 +20,11 @@ export interface MemoryLinkOptions {
   readonly caps?: Partial<Caps>
 }
 
+/** The id of the request that a text answers which is too long to be read. */
+function idIn(text: string): RequestId | undefined {
+  return idAtHead(Buffer.from(text.slice(0, 256))) ?? idAtTail(Buffer.from(text.slice(-256)))
+}
+
 /** A link over a connection within the process. @param connect makes the client's end; called once, by `open` */
 export function createMemoryLink(connect: () => MemoryEnd | Promise<MemoryEnd>, options: MemoryLinkOptions = {}): Link {
   const caps = capsOf(options.caps)
@@ -28,7 +34,10 @@ export function createMemoryLink(connect: () => MemoryEnd | Promise<MemoryEnd>, 
   function receive(text: string): void {
     const hearing = listener
     if (hearing === undefined) return
-    if (!readMessages(text, caps, (message) => hearing.message(message, {}))) tellNoise(hearing, 'stream', text)
+    if (readMessages(text, caps, (message) => hearing.message(message, {}))) return
+    const id = Buffer.byteLength(text) > caps.maxMessageBytes ? idIn(text) : undefined
+    tellNoise(hearing, 'stream', text)
+    if (id !== undefined) hearing.lost(id, tooLargeFailure(caps))
   }
 
   function lose(): void {

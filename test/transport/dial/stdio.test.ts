@@ -147,6 +147,27 @@ test('a line of 100 MB is skipped in little memory, and the next one arrives', a
   await link.close()
 })
 
+test('an answer too long to take is lost as that, wherever it says what it answers', async () => {
+  const { send, ask, heard, link } = await script(
+    `
+    require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
+      const { id } = JSON.parse(line)
+      const result = { text: 'x'.repeat(id === 3 ? 1 : 200_000) }
+      console.log(JSON.stringify(id === 1 ? { jsonrpc: '2.0', id, result } : { result, jsonrpc: '2.0', id }))
+    })`,
+    { caps: { maxMessageBytes: 100_000 } },
+  )
+  await send(rpc(1, 'ping'))
+  await send(rpc(2, 'ping'))
+  assert.ok((await ask(rpc(3, 'ping'))).result)
+  const lost = heard.losses.map(({ id, failure }) => [id, failure.kind, failure.ran])
+  assert.deepEqual(lost, [
+    [1, 'TooLarge', 'unknown'],
+    [2, 'TooLarge', 'unknown'],
+  ])
+  await link.close()
+})
+
 test('a server that does not read is waited for, and told of when it never does', async () => {
   const { send, link, heard } = await script(`
     setTimeout(() => process.exit(0), 300); process.stdin.pause()`)
