@@ -1,5 +1,5 @@
 import { withheld } from './capabilities.ts'
-import { ownersOf } from './define.ts'
+import { lazy, ownersOf } from './define.ts'
 import {
   anything,
   logLevel,
@@ -28,7 +28,7 @@ const pageOf = (list: string, noun: string): Fields => ({ [list]: many(noun), ne
 const target: Fields = { uri: must(text), ...meta }
 
 /** The first published revision. The ones after it state what they changed. */
-export const revision20241105: Revision = {
+export const revision20241105: () => Revision = lazy(() => ({
   revision: '2024-11-05',
   lifecycle: 'session',
   asking: 'live',
@@ -227,4 +227,4 @@ export const revision20241105: Revision = {
   },
   decoders: {},
   refusals: {},
-}
+}))

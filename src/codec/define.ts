@@ -106,6 +106,12 @@ export interface Delta extends Partial<Pick<Revision, Whole>> {
   }
 }
 
+/** What `make` returns, made when it is first asked for: a revision is not made by whoever only imports it. */
+export function lazy<T extends object>(make: () => T): () => T {
+  let made: T | undefined
+  return () => (made ??= make())
+}
+
 /**
  * The revision that differs from `previous` by `delta`.
  * @throws TypeError when the delta drops what was never there: the file would lie about the protocol's history.

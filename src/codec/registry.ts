@@ -6,16 +6,16 @@ import { revision20250618 } from './2025-06-18.ts'
 import { revision20251125 } from './2025-11-25.ts'
 import { revision20260728 } from './2026-07-28.ts'
 import type { Codec } from './codec.ts'
-import type { Revision } from './define.ts'
+import { lazy, type Revision } from './define.ts'
 
 /** The published revisions, oldest first. */
-export const revisions: readonly Revision[] = [
-  revision20241105,
-  revision20250326,
-  revision20250618,
-  revision20251125,
-  revision20260728,
-]
+export const revisions: () => readonly Revision[] = lazy(() => [
+  revision20241105(),
+  revision20250326(),
+  revision20250618(),
+  revision20251125(),
+  revision20260728(),
+])
 
 /** What `initialize` comes to. */
 export interface Negotiation {
@@ -58,7 +58,7 @@ export interface Codecs {
  * The codecs of `known` revisions. What any of them defines is known to all, so that each leaves out what it does not
  * define itself and carries what nobody does. Everything is compiled here, nothing per message.
  */
-export function createCodecs(known: readonly Revision[] = revisions): Codecs {
+export function createCodecs(known: readonly Revision[] = revisions()): Codecs {
   const superset = supersetOf(known)
   const newestFirst = [...known].sort((a, b) => (a.revision < b.revision ? 1 : -1))
   const all = newestFirst.map((revision) => createCodec(revision, superset))

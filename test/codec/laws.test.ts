@@ -13,7 +13,7 @@ const anyRevision = fc.constantFrom(...codecs.supported)
 
 /** Objects made of the names that nouns have, with anything at all as their values, so that every branch is met. */
 const names = [
-  ...new Set(revisions.flatMap(({ nouns }) => Object.values(nouns).flatMap((fields) => Object.keys(fields)))),
+  ...new Set(revisions().flatMap(({ nouns }) => Object.values(nouns).flatMap((fields) => Object.keys(fields)))),
 ]
 const key = fc.oneof(
   { weight: 6, arbitrary: fc.constantFrom(...names) },

@@ -4,7 +4,7 @@ import { revision20260728 } from '../../src/codec/2026-07-28.ts'
 import type { Revision } from '../../src/codec/define.ts'
 
 /** A revision that nobody published: a field, a kind of content, a method and two features more than the newest. */
-export const pretendRevision: Revision = extend(revision20260728, {
+export const pretendRevision: Revision = extend(revision20260728(), {
   revision: '2027-01-15',
   features: { gains: { revision: ['tool.price'], server: ['estimates'] } },
   requests: {

@@ -78,7 +78,7 @@ test('a pinned registry serves what it is pinned to and still knows the rest', (
 })
 
 test('a new revision is one file: negotiated, resolved and projected through the registry', () => {
-  const next = createCodecs([...revisions, pretendRevision])
+  const next = createCodecs([...revisions(), pretendRevision])
   assert.equal(next.newest.revision, '2027-01-15')
   assert.equal(next.isSelfContainedDate('2027-01-15'), true)
   assert.equal(next.negotiate('2027-01-15')?.codec.revision, '2025-11-25')
@@ -103,7 +103,7 @@ test('a new revision is one file: negotiated, resolved and projected through the
 })
 
 test('what a newer revision added is left out for all older ones, and what nobody defines is carried', () => {
-  const next = createCodecs([...revisions, pretendRevision])
+  const next = createCodecs([...revisions(), pretendRevision])
   const tool = { name: 'a', inputSchema: { type: 'object' }, price: { amount: 5, currency: 'EUR' }, 'x-vendor': 1 }
   for (const codec of next.all) {
     const reported: string[] = []
@@ -123,7 +123,7 @@ test('what a newer revision added is left out for all older ones, and what nobod
 })
 
 test('a kind of content that only a newer revision has becomes a line of text', () => {
-  const next = createCodecs([...revisions, pretendRevision])
+  const next = createCodecs([...revisions(), pretendRevision])
   const result = { content: [{ type: 'video', data: 'AAAA', mimeType: 'video/mp4' }] }
   for (const codec of next.all.slice(1)) {
     const reported: string[] = []

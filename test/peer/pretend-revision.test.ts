@@ -10,7 +10,7 @@ import { testClient } from '../../src/testing.ts'
 import { pretendRevision } from '../codec/pretend-revision.ts'
 import { serverOf, settled } from '../server/support.ts'
 
-const codecs = createCodecs([...revisions, pretendRevision])
+const codecs = createCodecs([...revisions(), pretendRevision])
 const pretended = pretendRevision.revision
 
 /** What the new revision is about, none of which any type knows: a price on tools, videos, a method, its capability. */
