@@ -28,8 +28,16 @@ export interface Shared {
   readonly open: Set<Answering>
 }
 
-const aborted = new AbortController()
-aborted.abort(new Error('The call was cancelled'))
+let aborted: AbortController | undefined
+
+/** What a call has that was cancelled before anybody looked. Made when it is needed: the runtime loads it only then. */
+function cancelledBefore(): AbortController {
+  if (aborted === undefined) {
+    aborted = new AbortController()
+    aborted.abort(new Error('The call was cancelled'))
+  }
+  return aborted
+}
 
 /** A call whose stream has an end only from outside. */
 const endless = 'subscriptions/listen'
@@ -124,7 +132,7 @@ export class Answering implements CallContext, Exchange {
 
   #abort(reason: string): void {
     if (this.#controller) this.#controller.abort(new Error(reason))
-    else this.#controller = aborted
+    else this.#controller = cancelledBefore()
   }
 
   get signal(): AbortSignal {
