@@ -57,7 +57,7 @@ test('in memory: everything that is new in it, and the losses of those before it
   assert.deepEqual(losses, [])
 })
 
-for (const { revision } of revisions) {
+for (const { revision } of revisions()) {
   test(`in memory: ${revision} beside it gets what it defines and no more`, async () => {
     const rules = new Set<string>()
     const client = await testClient(server(), { codecs, revision, onLoss: ({ rule }) => rules.add(rule) })
