@@ -13,8 +13,10 @@ import { createSession, type Session } from './session.ts'
  * known to it, gets a token, and renews and widens it as the server asks.
  *
  * Its failures are `CallFailed`: `Unauthorized` with the reason in words, or `Unreachable` where another try may help.
+ * @throws TypeError for a `server` that is no URL, or a `clientDocument` that is none of https with a path
  */
 export function oauth(options: OAuthOptions): OAuth {
+  check(options)
   const { logger = silent } = options
   let session: Session | undefined
   let nonce: string | undefined
@@ -61,4 +63,10 @@ export function oauth(options: OAuthOptions): OAuth {
       await session?.signOut()
     },
   }
+}
+
+function check({ server, clientDocument }: OAuthOptions): void {
+  if (server !== undefined && !URL.canParse(server)) throw new TypeError('server is no URL')
+  if (clientDocument !== undefined && !/^https:\/\/[^/?#]+\/[^#]/.test(clientDocument))
+    throw new TypeError('clientDocument must be a URL of https with a path')
 }

@@ -29,13 +29,15 @@ const pollMs = 50
  */
 export async function renew(renewal: Renewal, held: Held): Promise<Held | undefined> {
   const { store, key, now } = renewal
+  // Another's clock may be ahead of ours by any amount.
+  const patience = now() + leaseMs
   for (;;) {
     const text = await store.get(key)
     const kept = keptFromText(text)
     if (kept === undefined) return undefined
     if (kept.held.accessToken !== held.accessToken) return kept.held
     if (kept.held.refreshToken === undefined) return undefined
-    if (kept.lease !== undefined && kept.lease.until > now()) {
+    if (kept.lease !== undefined && Math.min(kept.lease.until, patience) > now()) {
       await sleep(pollMs)
       continue
     }

@@ -12,7 +12,7 @@ import { parseObject } from './json.ts'
 import { authenticationOf } from './client-authentication.ts'
 import type { Client } from './client.ts'
 import type { ProofKey } from './dpop.ts'
-import { quoted, unreachable } from './failure.ts'
+import { quoted, unauthorized, unreachable } from './failure.ts'
 import type { Fetcher } from './fetcher.ts'
 
 /** A token endpoint said no. */
@@ -63,7 +63,7 @@ export interface TokenRequest {
 /**
  * Asks a token endpoint. A nonce that it wants in the proof is supplied at once, by one more request (RFC 9449 §8).
  * ID tokens are left out of the answer: nothing here identifies users by them.
- * @throws TokenRefused @throws CallFailed `Unreachable` where the endpoint is out of order
+ * @throws TokenRefused @throws CallFailed `Unreachable` where the endpoint is out of order, `Unauthorized` for what is no token
  */
 export async function requestTokens(fetcher: Fetcher, request: TokenRequest): Promise<Tokens> {
   try {
@@ -106,6 +106,8 @@ async function ask(fetcher: Fetcher, request: TokenRequest): Promise<Tokens> {
       recognizedTokenTypes,
     },
   )
+  // It becomes part of a header (RFC 6750 §2.1).
+  if (!/^[\x21-\x7e]+$/.test(answer.access_token)) throw unauthorized(`${server.tokenEndpoint} issued what is no token`)
   return {
     accessToken: answer.access_token,
     type: answer.token_type,

@@ -169,3 +169,15 @@ test('before 2025-06-18 the server is its own authorization server: by metadata 
     assert.equal(authorize?.query.has('resource'), false, 'its revision knows no resource')
   }
 })
+
+test('before 2025-06-18, too, the issuer of the metadata is the server', async () => {
+  await using world = await startWorld()
+  const { server } = world
+  server.routes.delete(resourcePath)
+  server.routes.set('/mcp', bare)
+  const metadata = { token_endpoint: `${server.origin}/token`, authorization_endpoint: `${server.origin}/authorize` }
+  server.routes.set(serverPath, () => ({ body: { issuer: 'https://honest.example', ...metadata } }))
+  await assert.rejects(call(agreeing(), server.url), unauthorized(/is not the metadata of/))
+  server.routes.set(serverPath, () => ({ body: { issuer: `${server.origin}/`, ...metadata } }))
+  await assert.rejects(call(agreeing(), server.url), unauthorized(/know the client beforehand/))
+})

@@ -125,6 +125,23 @@ test('a process that died while it renewed does not keep the others out', async 
   assert.match((await waiting) ?? '', /^Bearer access-/)
 })
 
+test('a lease by a clock that is ahead is not waited for without end', async () => {
+  await using world = await startWorld()
+  const store = memoryTokens()
+  const one = timed(store)
+  await call(one.auth, world.server.url)
+  const key = `dragoman/token//${world.server.url}`
+  const text = (await store.get(key)) ?? ''
+  const lease = { by: 'ahead', until: one.time + 1000 * hour }
+  await store.swap(key, text, JSON.stringify({ ...(JSON.parse(text) as object), lease }))
+  one.time += hour
+  const waiting = header(one.auth, world.server.url)
+  await new Promise((resolve) => setTimeout(resolve, 100))
+  one.time += 31_000
+  await waiting
+  assert.equal(refreshes(world.issuer), 1)
+})
+
 test('a token that somebody put meanwhile is never overwritten', async () => {
   await using world = await startWorld()
   const { server, issuer } = world

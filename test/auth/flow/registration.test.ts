@@ -28,6 +28,12 @@ test('a client that was given comes first, then its document where the server re
   await assert.rejects(call(agreeing(), server.url), unauthorized(/know the client beforehand/))
 })
 
+test('a client document is a URL of https with a path', () => {
+  for (const clientDocument of ['', 'x', 'http://app.example/c.json', 'https://app.example', 'https://app.example/'])
+    assert.throws(() => agreeing({ clientDocument }), TypeError, clientDocument)
+  assert.throws(() => agreeing({ server: 'nowhere' }), TypeError)
+})
+
 test('a registration says what kind of application it is, and that it refreshes', async () => {
   await using world = await startWorld()
   await call(agreeing({ registration: { client_name: 'Shopper', grant_types: [] } }), world.server.url)
