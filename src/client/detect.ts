@@ -29,6 +29,9 @@ export interface Detected {
 /** Over these each answer comes by itself; on the others a server can be silent and alive. */
 const separate: ReadonlySet<Transport> = new Set(['http', 'http+sse'])
 
+/** Milliseconds between two answers of a server that read both requests at once. */
+const togetherMs = 250
+
 /** What a probe came to. */
 type Probed =
   | { readonly kind: 'modern'; readonly codec: Codec; readonly introduction: Introduction }
@@ -142,14 +145,18 @@ async function probe(caller: Caller, codec: Codec, offer: Codec | undefined, det
   const probed = await Promise.race([asked, silence])
   giveUp.abort()
   if (probed) return probed
-  // The process may only be slow to start: it will read both, and answer the probe first if it knows it.
+  // The process may only be slow to start: then it reads both, and answers the one soon after the other.
   const shaken = shakeHands(caller, offer, detecting).then((introduction): Probed => ({
     kind: 'handshake',
     offer,
     introduction,
   }))
   const known = asked.then((found) => (found.kind === 'handshake' ? shaken : found))
-  return Promise.any([known, shaken]).catch((error: unknown) => {
+  const settled = shaken.then(async (found) => {
+    await delay(Math.min(togetherMs, detecting.silenceMs))
+    return found
+  })
+  return Promise.any([known, settled]).catch((error: unknown) => {
     throw error instanceof AggregateError ? error.errors.at(-1) : error
   })
 }
@@ -231,8 +238,12 @@ function isOfAge(status: number | undefined): boolean {
   return status !== undefined && status >= 400 && status < 500 && ![401, 403, 407, 408, 425, 429].includes(status)
 }
 
-/** Whether a failed handshake leaves room for an older transport (2025-11-25, transports, backwards compatibility). */
+/**
+ * Whether a failed handshake leaves room for an older transport (2025-11-25, transports, backwards compatibility): by its
+ * status, or by a refusal of what such a server takes for no message at all.
+ */
 function triesNext(error: unknown): boolean {
+  if (isRefusal(error)) return error.kind === 'InvalidRequest' || error.kind === 'UnknownMethod'
   return isCallFailed(error) && error.kind === 'HttpStatus' && [400, 404, 405].includes(error.status ?? 0)
 }
 

@@ -28,7 +28,7 @@ export interface ListeningOptions {
   readonly retry: Required<RetryOptions>
 }
 
-/** A stream that the server ended sooner after it began is not asked for again. Milliseconds. */
+/** Two streams in a row that the server ended sooner are enough. Milliseconds. */
 const briefMs = 1_000
 const maxWaitMs = 30_000
 
@@ -111,13 +111,15 @@ async function keepUp(listening: Listening, options: ListeningOptions): Promise<
     },
   }
   let failures = 0
+  let briefs = 0
   while (!signal.aborted) {
     const since = performance.now()
     try {
       const caller = await options.connection.caller()
       const listens = caller.dialect?.features.has('listen') === true
       await (listens ? onStream(caller, noting, options) : inSession(caller, noting, options))
-      if (signal.aborted || (listens && performance.now() - since < briefMs)) return
+      briefs = listens && performance.now() - since < briefMs ? briefs + 1 : 0
+      if (signal.aborted || briefs > 1) return
     } catch (error) {
       if (signal.aborted && begun) return
       failures += 1

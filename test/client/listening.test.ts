@@ -131,7 +131,7 @@ test('a server that refuses to be listened to is heard', async () => {
   await assert.rejects(pair.client.subscribe('memo://a'), { kind: 'UnknownMethod' })
 })
 
-test('a stream that the server ends at once is not asked for again', async () => {
+test('a stream that the server ends at once is asked for once more, and no more', async () => {
   await using pair = await connected(shelf(), { revision: modern })
   let asked = 0
   pair.target.alter = (message, way) => {
@@ -147,8 +147,9 @@ test('a stream that the server ends at once is not asked for again', async () =>
     return undefined
   }
   const changes = await pair.client.subscribe('memo://a')
+  assert.deepEqual((await changes.next()).value, { kind: 'resumed' })
   assert.equal((await changes.next()).done, true)
-  assert.equal(asked, 1)
+  assert.equal(asked, 2)
 })
 
 for (const revision of eras) {
