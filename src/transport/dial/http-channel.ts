@@ -32,13 +32,19 @@ export interface HttpLinkOptions {
   readonly retryMs?: number
 }
 
+/**
+ * Shorter than what servers have: one that closes a connection just when a request is put on it leaves nobody knowing
+ * whether that arrived. Many keep theirs for five seconds.
+ */
+const idleSocketMs = 4_000
+
 /** Opens the way that a link's requests take: redirects, credentials and silence are dealt with on it. */
 export async function openChannel(url: URL, options: HttpLinkOptions, caps: Caps): Promise<HttpSend> {
   const { fetch, authorization, idleTimeoutMs, connectTimeoutMs = 10_000, agent, tls } = options
   const { maxHeaderBytes } = caps
   const plain =
     fetch === undefined
-      ? await createNodeSend(url, { connectTimeoutMs, maxHeaderBytes, agent, tls })
+      ? await createNodeSend(url, { connectTimeoutMs, idleSocketMs, maxHeaderBytes, agent, tls })
       : createFetchSend(fetch)
   const lively = idleTimeoutMs === undefined ? plain : withIdleTimeout(plain, idleTimeoutMs)
   return withRedirects(authorization === undefined ? lively : withAuthorization(lively, authorization))

@@ -1,5 +1,5 @@
 import { CallFailed } from '../../model/failure.ts'
-import type { HttpListener, HttpRequest, HttpSend } from './http-types.ts'
+import { unsendable, type HttpListener, type HttpRequest, type HttpSend } from './http-types.ts'
 
 /** As the web standard has it; redirects are never followed by it. */
 export type Fetch = (url: URL, init: RequestInit) => Promise<Response>
@@ -8,9 +8,15 @@ export type Fetch = (url: URL, init: RequestInit) => Promise<Response>
 export function createFetchSend(fetch: Fetch): HttpSend {
   return {
     send(request, listener) {
+      let headers: Headers
+      try {
+        headers = new Headers(request.headers)
+      } catch (error) {
+        return unsendable(error, listener)
+      }
       const aborting = new AbortController()
       const { signal } = aborting
-      void carry(fetch, request, listener, signal).catch((error: unknown) => {
+      void carry(fetch, { ...request, headers }, listener, signal).catch((error: unknown) => {
         if (!signal.aborted) listener.fail(toFailure(error, request.url))
       })
       return () => aborting.abort()
@@ -19,7 +25,11 @@ export function createFetchSend(fetch: Fetch): HttpSend {
   }
 }
 
-async function carry(fetch: Fetch, request: HttpRequest, listener: HttpListener, signal: AbortSignal): Promise<void> {
+interface Written extends Omit<HttpRequest, 'headers'> {
+  readonly headers: Headers
+}
+
+async function carry(fetch: Fetch, request: Written, listener: HttpListener, signal: AbortSignal): Promise<void> {
   const { method, url, headers, body } = request
   const init = { method, headers, signal, redirect: 'manual' } as const
   const response = await fetch(url, body === undefined ? init : { ...init, body })

@@ -1,12 +1,14 @@
 import type { Agent, ClientRequest, IncomingMessage } from 'node:http'
 import type { SecureContextOptions } from 'node:tls'
 import { CallFailed } from '../../model/failure.ts'
-import type { HttpListener, HttpRequest, HttpSend } from './http-types.ts'
+import { unsendable, type HttpListener, type HttpRequest, type HttpSend } from './http-types.ts'
 
 /** How connections are made. */
 export interface NodeSendOptions {
   /** Milliseconds that connecting may take, TLS included. */
   readonly connectTimeoutMs: number
+  /** Milliseconds that an unused connection is kept. */
+  readonly idleSocketMs: number
   /** The most bytes that the headers of a response may have. */
   readonly maxHeaderBytes: number
   /** Makes and keeps the connections, instead of an agent of the link's own; its owner closes it. */
@@ -24,7 +26,14 @@ export async function createNodeSend(origin: URL, options: NodeSendOptions): Pro
   // Loaded here: a client of servers elsewhere starts sooner without it.
   const { Agent, request: open } = secure ? await import('node:https') : await import('node:http')
   const agent =
-    options.agent ?? new Agent({ keepAlive: true, keepAliveMsecs: probeMs, scheduling: 'lifo', ...options.tls })
+    options.agent ??
+    new Agent({
+      keepAlive: true,
+      keepAliveMsecs: probeMs,
+      timeout: options.idleSocketMs,
+      scheduling: 'lifo',
+      ...options.tls,
+    })
   const host = origin.hostname.replace(/^\[(.*)\]$/, '$1')
   const { maxHeaderBytes: maxHeaderSize } = options
   const fixed = { agent, host, port: origin.port, maxHeaderSize }
@@ -32,7 +41,12 @@ export async function createNodeSend(origin: URL, options: NodeSendOptions): Pro
 
   return {
     send({ method, url, headers, body }, listener) {
-      const carrier = open({ ...fixed, method, path: url.pathname + url.search, headers: flatten(url, headers, body) })
+      let carrier: ClientRequest
+      try {
+        carrier = open({ ...fixed, method, path: url.pathname + url.search, headers: flatten(url, headers, body) })
+      } catch (error) {
+        return unsendable(error, listener)
+      }
       return carry(carrier, body, listener, { connected, origin, connectTimeoutMs: options.connectTimeoutMs })
     },
     close() {

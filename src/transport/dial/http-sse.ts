@@ -2,6 +2,7 @@ import { CallFailed } from '../../model/failure.ts'
 import type { Link, LinkListener } from '../../peer/link.ts'
 import { createSseDecoder, type SseDecoder } from '../../wire/sse.ts'
 import { capsOf } from './caps.ts'
+import { closedFailure } from './closed.ts'
 import { createBody } from './http-body.ts'
 import { openChannel, type HttpLinkOptions } from './http-channel.ts'
 import { maxErrorBytes, statusFailure } from './http-failures.ts'
@@ -28,6 +29,8 @@ export function createHttpSseLink(url: URL, options: HttpSseLinkOptions = {}): L
   let listener: LinkListener | undefined
   let endpoint: URL | undefined
   let letGo = (): void => {}
+  let giveUp = (_why: CallFailed): void => {}
+  let closed = false
   let failure = new CallFailed('ConnectionLost', { ran: 'no', message: 'the link is not open' })
 
   function lose(message: string): void {
@@ -64,6 +67,7 @@ export function createHttpSseLink(url: URL, options: HttpSseLinkOptions = {}): L
         letGo()
         reject(why)
       }
+      giveUp = fail
       const timer = setTimeout(() => fail(unfit(`no address came within ${timeoutMs} ms`)), timeoutMs)
       const found = (data: string): void => {
         const to = URL.canParse(data, url.href) ? new URL(data, url.href) : undefined
@@ -112,6 +116,7 @@ export function createHttpSseLink(url: URL, options: HttpSseLinkOptions = {}): L
     async open(hearing) {
       channel = await openChannel(url, options, caps)
       try {
+        if (closed) throw failure
         await listen(channel, hearing)
       } catch (error) {
         channel.close()
@@ -133,9 +138,11 @@ export function createHttpSseLink(url: URL, options: HttpSseLinkOptions = {}): L
     agree() {},
     async close() {
       listener = undefined
-      failure = new CallFailed('Cancelled', { ran: 'no', message: 'the link was closed' })
+      closed = true
+      failure = closedFailure()
       for (const one of open) one.abandon()
       letGo()
+      giveUp(failure)
       channel?.close()
     },
   }

@@ -1,4 +1,4 @@
-import type { CallFailed } from '../../model/failure.ts'
+import { CallFailed } from '../../model/failure.ts'
 
 /** One HTTP request. */
 export interface HttpRequest {
@@ -28,4 +28,12 @@ export interface HttpSend {
   send(request: HttpRequest, listener: HttpListener): () => void
   /** Lets go of what is kept for further requests. */
   close(): void
+}
+
+/** Tells `listener`, later, of a request that cannot be written down: a header with a line end in it, say. */
+export function unsendable(cause: unknown, listener: HttpListener): () => void {
+  const why = cause instanceof Error ? cause.message : String(cause)
+  const failure = new CallFailed('Unreachable', { ran: 'no', message: `the request cannot be sent: ${why}`, cause })
+  const timer = setTimeout(() => listener.fail(failure))
+  return () => clearTimeout(timer)
 }

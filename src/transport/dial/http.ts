@@ -1,6 +1,7 @@
 import { CallFailed } from '../../model/failure.ts'
 import type { Link, LinkAgreement, LinkListener } from '../../peer/link.ts'
 import { capsOf } from './caps.ts'
+import { closedFailure } from './closed.ts'
 import { openChannel, type HttpLinkOptions } from './http-channel.ts'
 import { follow } from './http-follow.ts'
 import { acknowledged, postNotice } from './http-notice.ts'
@@ -26,6 +27,7 @@ export function createHttpLink(url: URL, options: HttpLinkOptions = {}): Link {
   let agreement: LinkAgreement | undefined
   let session: string | undefined
   let gone = false
+  let closed = false
   let listening = false
   let headers = headersOf(options, session, agreement)
 
@@ -87,6 +89,10 @@ export function createHttpLink(url: URL, options: HttpLinkOptions = {}): Link {
     transport: 'http',
     async open(hearing) {
       channel = await openChannel(url, options, caps)
+      if (closed) {
+        channel.close()
+        throw closedFailure()
+      }
       room = roomOf(channel)
       listener = hearing
     },
@@ -107,6 +113,7 @@ export function createHttpLink(url: URL, options: HttpLinkOptions = {}): Link {
       useSession(agreed.http.versionHeader === 'always' ? undefined : session)
     },
     async close() {
+      closed = true
       listener = undefined
       for (const one of open) one.abandon()
       const last = channel

@@ -29,6 +29,17 @@ export interface LinePipe {
 
 const room = Promise.resolve()
 
+/** Who gives up does not wait any longer; what was written has left the caller's hands. */
+async function unlessAborted(waiting: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
+  if (signal === undefined) return waiting
+  let stop = (): void => {}
+  const aborted = new Promise<void>((resolve) => {
+    stop = () => resolve()
+    signal.addEventListener('abort', stop)
+  })
+  await Promise.race([waiting, aborted]).finally(() => signal.removeEventListener('abort', stop))
+}
+
 /**
  * Reads and writes lines; the streams stay their owner's. What is no message is skipped and told as noise. A line too long
  * is skipped too; where it shows which request it answers, that is lost.
@@ -74,7 +85,7 @@ export function createLinePipe({ output, caps, listener, from, gone }: LinePipeO
     send({ text, signal }) {
       if (signal?.aborted === true) return room
       if (!output.writable) return Promise.reject(gone())
-      return output.write(`${text}\n`) ? room : drained()
+      return output.write(`${text}\n`) ? room : unlessAborted(drained(), signal)
     },
   }
 }

@@ -3,6 +3,7 @@ import type { Link, LinkListener } from '../../peer/link.ts'
 import type { Caps } from '../../wire/caps.ts'
 import type { RequestId } from '../../wire/envelope.ts'
 import { capsOf } from './caps.ts'
+import { closedFailure } from './closed.ts'
 import { idAtHead, idAtTail, readMessages, tellNoise, tooLargeFailure } from './messages.ts'
 
 /** The client's end of a connection within the process, as `connectInMemory` of `dragoman/memory` makes one. */
@@ -28,7 +29,9 @@ function idIn(text: string): RequestId | undefined {
 /** A link over a connection within the process. @param connect makes the client's end; called once, by `open` */
 export function createMemoryLink(connect: () => MemoryEnd | Promise<MemoryEnd>, options: MemoryLinkOptions = {}): Link {
   const caps = capsOf(options.caps)
+  let connecting: Promise<MemoryEnd> | undefined
   let end: MemoryEnd | undefined
+  let closed = false
   let listener: LinkListener | undefined
 
   function receive(text: string): void {
@@ -50,10 +53,12 @@ export function createMemoryLink(connect: () => MemoryEnd | Promise<MemoryEnd>, 
     transport: 'memory',
     async open(hearing) {
       try {
-        end = await connect()
+        connecting = Promise.resolve(connect())
+        end = await connecting
       } catch (cause) {
         throw new CallFailed('Unreachable', { ran: 'no', message: 'the connection could not be made', cause })
       }
+      if (closed) throw closedFailure()
       listener = hearing
       end.onClose?.(lose)
       end.onMessage(receive)
@@ -67,9 +72,10 @@ export function createMemoryLink(connect: () => MemoryEnd | Promise<MemoryEnd>, 
     },
     agree() {},
     async close() {
+      closed = true
       listener = undefined
-      const closing = end
-      end = undefined
+      const closing = await connecting?.catch(() => undefined)
+      connecting = undefined
       await closing?.close()
     },
   }

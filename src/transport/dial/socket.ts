@@ -3,6 +3,7 @@ import { CallFailed } from '../../model/failure.ts'
 import type { Link, LinkListener } from '../../peer/link.ts'
 import type { Caps } from '../../wire/caps.ts'
 import { capsOf } from './caps.ts'
+import { closedFailure } from './closed.ts'
 import { createLinePipe, type LinePipe } from './line-pipe.ts'
 
 /** A server that listens on a socket. */
@@ -22,7 +23,8 @@ export interface SocketOptions {
 /** A link over a Unix socket, a named pipe or TCP, one message a line. */
 export function createSocketLink(options: SocketOptions): Link {
   const caps = capsOf(options.caps)
-  let socket: Socket | undefined
+  let connecting: Promise<Socket> | undefined
+  let closed = false
   let pipe: LinePipe | undefined
   let listener: LinkListener | undefined
   let failure = new CallFailed('ConnectionLost', { ran: 'no', message: 'the connection is not open' })
@@ -38,8 +40,9 @@ export function createSocketLink(options: SocketOptions): Link {
   return {
     transport: 'socket',
     async open(hearing) {
-      const opened = await connect(options)
-      socket = opened
+      connecting = connect(options)
+      const opened = await connecting
+      if (closed) throw failure
       listener = hearing
       pipe = createLinePipe({ output: opened, caps, listener: () => listener, from: 'stream', gone: () => failure })
       const lines = pipe
@@ -54,7 +57,9 @@ export function createSocketLink(options: SocketOptions): Link {
     agree() {},
     async close() {
       listener = undefined
-      failure = new CallFailed('Cancelled', { ran: 'no', message: 'the link was closed' })
+      closed = true
+      failure = closedFailure()
+      const socket = await connecting?.catch(() => undefined)
       if (socket !== undefined) await end(socket, options.graceMs ?? 2_000)
     },
   }

@@ -3,6 +3,7 @@ import { CallFailed } from '../../model/failure.ts'
 import type { Link, LinkListener } from '../../peer/link.ts'
 import type { Caps } from '../../wire/caps.ts'
 import { capsOf } from './caps.ts'
+import { closedFailure } from './closed.ts'
 import { createLinePipe, type LinePipe } from './line-pipe.ts'
 import { tellNoise } from './messages.ts'
 import { startProcess, type Exit, type ProcessOptions, type ServerProcess } from './process.ts'
@@ -24,7 +25,9 @@ const explainedMs = 500
  */
 export function createStdioLink(options: CommandOptions): Link {
   const caps = capsOf(options.caps)
+  let starting: Promise<ServerProcess> | undefined
   let server: ServerProcess | undefined
+  let closed = false
   let pipe: LinePipe | undefined
   let listener: LinkListener | undefined
   let failure = new CallFailed('ServerExited', { ran: 'no', message: 'the server is not running' })
@@ -69,7 +72,9 @@ export function createStdioLink(options: CommandOptions): Link {
   return {
     transport: 'stdio',
     async open(hearing) {
-      server = await startProcess(options)
+      starting = startProcess(options)
+      server = await starting
+      if (closed) throw failure
       listener = hearing
       pipe = listen(server)
     },
@@ -77,8 +82,9 @@ export function createStdioLink(options: CommandOptions): Link {
     agree() {},
     async close() {
       listener = undefined
-      failure = new CallFailed('Cancelled', { ran: 'no', message: 'the link was closed' })
-      await server?.end()
+      closed = true
+      failure = closedFailure()
+      await (await starting?.catch(() => undefined))?.end()
     },
   }
 }

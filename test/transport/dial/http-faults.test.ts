@@ -223,6 +223,18 @@ for (const [name, options] of Object.entries(ways)) {
     await unknown.link.close()
   })
 
+  test(`${name}: a header that cannot be written down is told as that`, async () => {
+    await using server = await scripted(() => {})
+    const { send, heard, link } = await server.talk(options)
+    for (const headers of [{ 'x-a': 'line\nend' }, { 'x ä': 'name' }, { 'x-a': '✓' }]) {
+      const failure = await failureOf(send(rpc(1, 'ping'), { headers }))
+      assert.equal(describe(failure), 'Unreachable no')
+      assert.match(failure.message, /cannot be sent/)
+    }
+    assert.deepEqual([heard.losses, server.seen], [[], []])
+    await link.close()
+  })
+
   test(`${name}: an aborted request is let go of, and nothing is said of it`, async () => {
     await using server = await scripted(({ body }, r) => {
       if (body.includes('stream')) stream(r)

@@ -179,6 +179,16 @@ test('a server that does not read is waited for, and told of when it never does'
   await link.close()
 })
 
+test('who gives up does not wait for a server that does not read', async () => {
+  const { send, link, heard } = await script('setInterval(() => {}, 1e6); process.stdin.pause()')
+  const aborting = new AbortController()
+  const sent = send(rpc(1, 'ping', { text: 'x'.repeat(4 << 20) }), { signal: aborting.signal })
+  setTimeout(() => aborting.abort(), 50)
+  await sent
+  assert.deepEqual([heard.ends, heard.losses], [[], []])
+  await link.close()
+})
+
 test('a server that closes its output or input, and goes on, is lost and ended', async () => {
   for (const code of ['closeSync(1)', 'closeSync(0)']) {
     const { heard, link, send } = await script(
