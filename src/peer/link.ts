@@ -30,10 +30,15 @@ export interface LinkListener {
   message(message: JsonObject, received: Received): void
   /**
    * A request will get no answer any more: its carrier ended, and could not be resumed. Told once, and never for a
-   * request that a message answered. An HTTP error without a message is told this way, its kind `HttpStatus`.
+   * request that a message answered. An HTTP error without a message is told this way, its kind `HttpStatus`; so is a
+   * refusal of credentials (401, and 403 with a challenge) whatever it carries, its kind `Unauthorized`; an answer that is
+   * larger than is taken, `TooLarge`; and a response without any answer in it, `ProtocolViolation`.
    */
   lost(id: RequestId, failure: CallFailed): void
-  /** The session that the link carried is gone on the server's side (HTTP 404): a new one can be opened on a new link. */
+  /**
+   * The session that the link carried is gone on the server's side (HTTP 404): a new one can be opened on a new link. Told
+   * once, and before each request of the session that met it is told as lost.
+   */
   expired?(): void
   /** The whole link ended by itself. */
   closed(failure: CallFailed): void
@@ -57,7 +62,10 @@ export interface Link {
    * be sent rejects with CallFailed, whose `ran` tells whether it can have arrived; `lost` is not told as well.
    */
   send(outgoing: Outgoing): Promise<void>
-  /** Tells what was agreed: HTTP sends its version header from then on, and opens the stream of a session where it has one. */
+  /**
+   * Tells what was agreed: HTTP sends its version header from then on; and once the next message without an answer was
+   * taken (`notifications/initialized`), it opens the stream of a session, where the server has one.
+   */
   agree(agreement: LinkAgreement): void
   /** Resolves once everything is let go of: streams, sockets, the process with its children. Ends the session, where there is one. */
   close(): Promise<void>
