@@ -1,3 +1,4 @@
+/** A client that talks to any server: it finds out how old the server is and speaks what both sides know. */
 import { connectTo } from './client/connect.ts'
 import type { Client } from './client/client.ts'
 import type { ClientOptions } from './client/options.ts'
@@ -32,7 +33,36 @@ function targetOf(where: TargetLike | Served, { http, headers, authorization }: 
   })
 }
 
+export { memoryListCache } from './client/list-cache.ts'
+export { memoryVerdicts } from './client/verdicts.ts'
 export { CallFailed, isCallFailed, isFailure } from './model/failure.ts'
 export { isRefusal, Refusal } from './model/refusal.ts'
-export type { Client } from './client/client.ts'
-export type { ClientOptions } from './client/options.ts'
+export type {
+  AnswerForm,
+  AnsweringOptions,
+  AnswerRoots,
+  AnswerSample,
+  AnswerUrl,
+  AskContext,
+  FormAnswer,
+} from './client/answering.ts'
+export type { BreakerOptions } from './client/breaker.ts'
+export type { Client, ServerInfo } from './client/client.ts'
+export type { ServerChange } from './client/feed.ts'
+export type { CachedEntry, ListCache } from './client/list-cache.ts'
+export type { Subscription } from './client/listening.ts'
+export type { Listed, ListKind } from './client/lists.ts'
+export type { ClientContext, ClientLayer, ClientMiddleware } from './client/middleware.ts'
+export type { CallOptions, ClientOptions, RequestOptions } from './client/options.ts'
+export type { RetryOptions } from './client/retrying.ts'
+export type { Tasks } from './client/tasks.ts'
+export type { ToolAnswer } from './client/tool-answer.ts'
+export type { ArgumentsOf, CallRest, StructuredOf, ToolName, ToolsOf } from './client/typed.ts'
+export type { Verdict, Verdicts } from './client/verdicts.ts'
+export type { Authorization, AuthorizedRequest, Challenge } from './model/authorization.ts'
+export type { FailureKind } from './model/failure.ts'
+export type { Task, TaskStatus } from './model/nouns.ts'
+export type { Link, LinkAgreement, LinkListener, Outgoing, Received, Target } from './peer/link.ts'
+export type { HttpTargetOptions, TargetLike } from './transport/dial/target.ts'
+export type { CommandOptions } from './transport/dial/stdio.ts'
+export type { SocketOptions } from './transport/dial/socket.ts'
