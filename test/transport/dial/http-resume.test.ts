@@ -172,6 +172,62 @@ for (const [name, options] of Object.entries({ node: {}, fetch: fetching })) {
   })
 }
 
+test('the version header is sent as the revision has it, the session on everything', async () => {
+  for (const [revision, version] of [
+    ['2024-11-05', undefined],
+    ['2025-03-26', undefined],
+    ['2025-06-18', '2025-06-18'],
+    ['2025-11-25', '2025-11-25'],
+  ] as const) {
+    await using server = await scripted(({ body, method }, r) => {
+      if (body.includes('"initialize"')) respond(r, 200, result('init'), { 'mcp-session-id': 's', 'x-other': 'y' })
+      else if (method === 'GET') respond(r, 405)
+      else if (body.includes('"id":1')) respond(r, 200, result(1), { 'mcp-session-id': 'another' })
+      else respond(r, 202)
+    })
+    const { agree, ask, send, link } = await server.talk({ headers: { 'X-Key': 'k', Accept: 'text/plain' } })
+    await agree(revision)
+    await ask(rpc(1, 'ping'))
+    await send(notification('notifications/x'))
+    await link.close()
+    const [first, ...rest] = server.seen
+    assert.deepEqual([first?.headers['mcp-protocol-version'], first?.headers['mcp-session-id']], [undefined, undefined])
+    assert.equal(rest.length, version === undefined && revision < '2025' ? 4 : 5)
+    for (const { headers, method } of rest) {
+      assert.deepEqual(
+        [headers['mcp-protocol-version'], headers['mcp-session-id'], headers['x-key']],
+        [version, 's', 'k'],
+      )
+      if (method === 'POST') {
+        assert.deepEqual(
+          [headers.accept, headers['content-type']],
+          ['application/json, text/event-stream', 'application/json'],
+        )
+      }
+    }
+  }
+})
+
+test('a session id that is no header of the specification is not taken', async () => {
+  for (const id of ['a b', 'é', 'x'.repeat(5_000)]) {
+    await using server = await scripted(({ body }, r) =>
+      respond(r, body.includes('"id"') ? 200 : 202, result('init'), { 'mcp-session-id': id }),
+    )
+    const { agree, send, link } = await server.talk()
+    await agree('2024-11-05')
+    await send(notification('notifications/x'))
+    await link.close()
+    assert.deepEqual(
+      server.seen.map(({ headers, method }) => [method, headers['mcp-session-id']]),
+      [
+        ['POST', undefined],
+        ['POST', undefined],
+        ['POST', undefined],
+      ],
+    )
+  }
+})
+
 test('a session that the server ended: told once, and what was under way is lost', async () => {
   await using server = await scripted(({ body, method }, r) => {
     if (body.includes('"initialize"')) respond(r, 200, result('init'), { 'mcp-session-id': 's' })

@@ -81,6 +81,15 @@ const ways: Record<string, Way> = {
     withServer((url) => used(createHttpSseLink(new URL('/sse', url)), ({ agree }) => agree('2024-11-05'))),
   command: () => used(child(''), () => sleep(20)),
   stubborn: () => used(child('process.on("SIGTERM", () => {}); setInterval(() => {}, 1e6)'), () => sleep(200)),
+  // Ends this process, and not the one that it started, which would not mind the end of its input.
+  async exit() {
+    const code =
+      'setInterval(() => {}, 1e6); console.log(JSON.stringify({ jsonrpc: "2.0", method: String(process.pid) }))'
+    const { heard } = await talk(createStdioLink({ command: process.execPath, args: ['-e', code] }))
+    while (heard.messages.length === 0) await sleep(5)
+    console.log(heard.messages[0]?.message.method)
+    process.exit()
+  },
   async socket() {
     const server = await serveSocket(peerOf(standIn()))
     await used(createSocketLink({ port: server.port ?? 0 }), ({ ask }) => ask(echo))

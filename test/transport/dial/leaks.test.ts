@@ -3,9 +3,30 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
 const patienceMs = 20_000
+
+test('a process that just ends takes what it started along', async () => {
+  const program = fileURLToPath(new URL('leaks-program.ts', import.meta.url))
+  const child = spawn(process.execPath, ['--import', 'tsx', program, 'exit'], { stdio: ['ignore', 'pipe', 'inherit'] })
+  let said = ''
+  child.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()))
+  await once(child, 'exit')
+  const pid = Number(said)
+  assert.ok(pid > 0, said)
+  for (let tries = 0; tries < 200 && isAlive(pid); tries++) await sleep(10)
+  assert.ok(!isAlive(pid))
+})
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
 
 for (const [name, ways] of Object.entries({
   'HTTP, all ways': [

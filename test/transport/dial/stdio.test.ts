@@ -203,6 +203,19 @@ test('a server that closes its output or input, and goes on, is lost and ended',
   }
 })
 
+test('standard error is passed on where that is wanted', async () => {
+  const passed: string[] = []
+  const { write } = process.stderr
+  process.stderr.write = (chunk: string | Uint8Array) => passed.push(Buffer.from(chunk).toString()) > 0
+  const { ask, link } = await script(`console.error('a word'); const handle = () => ({}); ${answering}`, {
+    stderr: 'forward',
+  })
+  await ask(rpc(1, 'ping'))
+  await link.close()
+  process.stderr.write = write
+  assert.match(passed.join(''), /a word/)
+})
+
 test('the environment is small, the directory as told', async () => {
   process.env['DRAGOMAN_TEST_SECRET'] = 'secret'
   const code = `const handle = () => ({ env: process.env, cwd: process.cwd() }); ${answering}`
