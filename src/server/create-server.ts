@@ -45,7 +45,7 @@ export function createServerOver(options: ServerOptions, ports: ServerPorts): Se
   const info = implementationOf(options)
   const listeners = new Set<(change: Change) => number | void>()
   const warned = new Set<string>()
-  let snapshot = withAdded(emptySnapshot, primitives)
+  let snapshot = withAdded(emptySnapshot(), primitives)
   let setup: Setup = { middleware: options.middleware ?? [], extensions: {}, methods: new Map() }
   let descriptions: { readonly [who in 'anybody' | 'somebody']?: Description } = {}
 

@@ -16,13 +16,21 @@ type Page<K extends ListKind> = { readonly [List in K]: readonly Noun<K>[] } & C
   }
 
 const defaultPageSize = 100
-/** A cursor stays good this long: cached pages outlive no sensible walk through a list. */
+/** A cursor stays good this long. */
 const cursorTtlMs = 30 * 24 * 3600_000
+/** A page with a cursor is kept this long, so that its cursor is good for a sensible walk whenever it is handed out. */
+const keepPagesMs = cursorTtlMs / 2
 /** How many views of one list (by what the caller sees) are kept. */
 const maxViews = 64
 
+interface Kept {
+  readonly page: unknown
+  /** Milliseconds since the epoch; past it the page is made anew. */
+  readonly until: number
+}
+
 /** Pages by shelf, then by what the caller sees of it and where the page starts. A new shelf starts anew. */
-const pages = new WeakMap<object, Map<string, unknown>>()
+const pages = new WeakMap<object, Map<string, Kept>>()
 
 /** The page of `list` that starts after `cursor`, as `principal` sees it. @throws Refusal `BadCursor` */
 export function listPage<K extends ListKind>(
@@ -36,18 +44,19 @@ export function listPage<K extends ListKind>(
   const start = after === undefined ? 0 : placeAfter(after, shelf, core)
   const view = `${viewOf(shelf, principal)}\n${start}`
   const kept = keptPages(shelf)
-  const known = kept.get(view) as Page<K> | undefined
-  if (known) return known
+  const known = kept.get(view)
+  // A shelf is on one list of one server, so what is kept of it is a page of this list.
+  if (known && core.ports.clock() < known.until) return known.page as Page<K>
   const page = buildPage(list, shelf, start, principal, core)
   if (kept.size >= maxViews) kept.clear()
-  kept.set(view, page)
+  kept.set(view, { page, until: page.nextCursor === undefined ? Infinity : core.ports.clock() + keepPagesMs })
   return page
 }
 
-function keptPages(shelf: object): Map<string, unknown> {
+function keptPages(shelf: object): Map<string, Kept> {
   const known = pages.get(shelf)
   if (known) return known
-  const fresh = new Map<string, unknown>()
+  const fresh = new Map<string, Kept>()
   pages.set(shelf, fresh)
   return fresh
 }

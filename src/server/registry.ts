@@ -25,20 +25,13 @@ export interface Snapshot {
 type Entry = Snapshot[ListKind]['ordered'][number]
 type Compiled = { [K in ListKind]: { readonly list: K; readonly entry: Snapshot[K]['ordered'][number] } }[ListKind]
 
-const emptyShelf = {
-  byKey: new Map<string, never>(),
-  ordered: [],
-  scoped: false,
-  places: new Map<string, never>(),
-  last: 0,
+/** A registry with nothing in it. Its shelves are its own: what is kept of a list is kept by its shelf. */
+export function emptySnapshot(): Snapshot {
+  return { tools: emptyShelf(), resources: emptyShelf(), resourceTemplates: emptyShelf(), prompts: emptyShelf() }
 }
 
-/** A registry with nothing in it. */
-export const emptySnapshot: Snapshot = {
-  tools: emptyShelf,
-  resources: emptyShelf,
-  resourceTemplates: emptyShelf,
-  prompts: emptyShelf,
+function emptyShelf(): Shelf<never> {
+  return { byKey: new Map<string, never>(), ordered: [], scoped: false, places: new Map<string, never>(), last: 0 }
 }
 
 const lists = { tool: 'tools', resource: 'resources', template: 'resourceTemplates', prompt: 'prompts' } as const

@@ -145,6 +145,41 @@ test('a cursor is no secret kept by who asked: it starts after the same entry fo
   assert.deepEqual((await page(await clientOf(server), next)).names, ['b', 'c'])
 })
 
+test('empty lists answer with their own pages, on every server', async () => {
+  const empty = { tools: [], prompts: [], resources: [] }
+  const lists = [
+    ['tools/list', 'tools'],
+    ['prompts/list', 'prompts'],
+    ['resources/list', 'resources'],
+    ['resources/templates/list', 'resourceTemplates'],
+  ] as const
+  for (const cache of [{}, { prompts: { ttlMs: 7 }, tools: { ttlMs: 9 } }]) {
+    const client = await clientOf(serverOf({ ...empty, cache }))
+    for (const [method, list] of [...lists, ...lists.toReversed()]) {
+      const { result } = await client.request(method)
+      assert.deepEqual(result?.[list], [], method)
+      assert.equal(result?.['ttlMs'], (cache as Record<string, { ttlMs: number }>)[list]?.ttlMs ?? 0, method)
+    }
+  }
+})
+
+test('a page that is asked for again and again never hands out a cursor that is about to end', async () => {
+  let now = 1_000_000_000_000
+  const day = 24 * 3600_000
+  const client = await clientOf(serverOf({ tools: tools('a', 'b'), pageSize: 1, clock: () => now }))
+  const first = await page(client)
+  now += 10 * day
+  assert.equal((await page(client)).next, first.next, 'kept while it is good')
+  for (let days = 0; days < 90; days += 6) {
+    now += 6 * day
+    const { next } = await page(client)
+    assert.notEqual(next, undefined)
+    now += 14 * day
+    assert.deepEqual((await page(client, next)).names, ['b'], `${days}`)
+    now -= 14 * day
+  }
+})
+
 test('hints are what was said, on every page', async () => {
   const server = serverOf({
     tools: tools('a', 'b'),
