@@ -1,11 +1,18 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { createCodecs } from '../../../src/codec/registry.ts'
 import { isCallFailed, type CallFailed } from '../../../src/model/failure.ts'
 import type { JsonObject } from '../../../src/model/json.ts'
 import type { Link, LinkAgreement, LinkListener, Outgoing, Received } from '../../../src/peer/link.ts'
-import { until } from '../serve/doors.ts'
 import { initialize, modernVersion, notification, type Heard } from '../serve/stand-in.ts'
 
-export { until }
+/** Waits until `test` holds, for at most ten seconds: starting a process takes some where much goes on at once. */
+export async function until<T>(test: () => T | undefined | false | Promise<T | undefined | false>): Promise<T> {
+  for (const end = Date.now() + 10_000; Date.now() < end; await sleep(5)) {
+    const found = await test()
+    if (found !== undefined && found !== false) return found
+  }
+  throw new Error(`waited in vain for ${test.toString()}`)
+}
 
 /** Everything that a link said, in order. */
 export interface Recorder extends LinkListener {
