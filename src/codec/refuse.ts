@@ -109,7 +109,6 @@ const kinds: ReadonlyMap<number, RefusalKind> = new Map([
   [-32600, 'InvalidRequest'],
   [-32601, 'UnknownMethod'],
   [-32602, 'MalformedParams'],
-  [-32603, 'InternalError'],
   [-32002, 'UnknownResource'],
   [-32020, 'HeaderMismatch'],
   [-32021, 'MissingClientCapability'],
