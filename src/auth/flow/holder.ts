@@ -40,7 +40,7 @@ export function createHolder(url: URL, options: OAuthOptions, fetcher: Fetcher, 
   const key = `dragoman/token/${encodeURIComponent(user)}/${url.origin}${url.pathname}`
   let held: Held | undefined
   let loading: Promise<void> | undefined
-  const renewal = { store, key, now, request, toHeld: (tokens: Tokens, of: Held) => toHeld(tokens, of, now(), of) }
+  const renewal = { store, key, now, toHeld: (tokens: Tokens, of: Held) => toHeld(tokens, of, now(), of) }
 
   const holder: Holder = {
     given: true,
@@ -60,22 +60,26 @@ export function createHolder(url: URL, options: OAuthOptions, fetcher: Fetcher, 
     },
     async put(next) {
       await putTokens(store, key, keptToText({ held: next, lease: undefined }))
-      take(next)
+      take(next, false)
     },
     async adoptStored() {
       const stored = keptFromText(await store.get(key))?.held
       if (stored === undefined || stored.accessToken === held?.accessToken) return false
-      if (stored.expiresAt !== undefined && stored.expiresAt <= now()) return false
-      take(stored)
+      take(stored, true)
       return true
     },
     async renew() {
       const before = held
       if (before?.refreshToken === undefined) return holder.adoptStored()
+      let own = false
+      const asking = (of: Held): Promise<Tokens> => {
+        own = true
+        return request(of)
+      }
       try {
-        const next = await renew(renewal, before)
+        const next = await renew({ ...renewal, request: asking }, before)
         if (next !== undefined && next.accessToken !== before.accessToken) {
-          take(next)
+          take(next, !own)
           logger.debug('The token is renewed', { issuer: next.issuer })
           return true
         }
@@ -99,10 +103,11 @@ export function createHolder(url: URL, options: OAuthOptions, fetcher: Fetcher, 
   }
   return holder
 
-  function take(next: Held): void {
+  /** @param accepted whether it counts as accepted: another process had it, and has used it as far as we know */
+  function take(next: Held, accepted: boolean): void {
     held = next
     holder.given = false
-    holder.accepted = false
+    holder.accepted = accepted
   }
 
   async function request(before: Held): Promise<Tokens> {

@@ -70,7 +70,6 @@ function answerOf(
   const { promise, resolve } = withResolvers<URLSearchParams>()
   const take = (parameters: URLSearchParams): boolean => {
     if (!sameText(parameters.get('state') ?? '', state)) return false
-    received.delete(take)
     resolve(parameters)
     return true
   }

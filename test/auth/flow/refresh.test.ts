@@ -61,6 +61,37 @@ test('a token that the server refuses is renewed; where it cannot be, the user i
   assert.deepEqual([refreshes(issuer), prompts(issuer)], [2, 2])
 })
 
+test('a refusal that names more scopes is not met by renewing', async () => {
+  await using world = await startWorld()
+  const { server, issuer } = world
+  const one = timed()
+  server.scope = 'read'
+  await call(one.auth, server.url)
+  issuer.tokens.clear()
+  server.scope = 'read write'
+  assert.equal(await call(one.auth, server.url), 200)
+  assert.deepEqual([refreshes(issuer), prompts(issuer)], [0, 2])
+})
+
+test('what another process got is taken, and renewed where it has ended since', async () => {
+  await using world = await startWorld()
+  const { server, issuer } = world
+  const store = memoryTokens()
+  const [one, other] = [timed(store), timed(store)]
+  await call(one.auth, server.url)
+  await call(other.auth, server.url)
+  issuer.tokens.clear()
+  await call(other.auth, server.url)
+  assert.equal(await call(one.auth, server.url), 200)
+  assert.equal(refreshes(issuer), 1)
+  issuer.tokens.clear()
+  await call(other.auth, server.url)
+  one.time += hour
+  issuer.tokens.clear()
+  assert.equal(await call(one.auth, server.url), 200)
+  assert.deepEqual([refreshes(issuer), prompts(issuer)], [3, 1])
+})
+
 test('a token that cannot be renewed is still sent, so that nobody is taken for a nameless caller', async () => {
   await using world = await startWorld()
   const one = timed()

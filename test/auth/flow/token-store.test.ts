@@ -100,6 +100,19 @@ test('a lock that was left behind is broken, one that is held is not', async () 
   assert.equal(await waiting, true)
 })
 
+test('who has lost the lock writes nothing, and leaves it to its new holder', async () => {
+  const path = place()
+  const store = fileTokens(path)
+  await store.swap('a', undefined, 'x')
+  const swapped = store.swap('a', 'x', 'y')
+  const taken = (): boolean => existsSync(`${path}.lock`) && statSync(`${path}.lock`).size > 0
+  while (!taken()) await new Promise((resolve) => setImmediate(resolve))
+  writeFileSync(`${path}.lock`, `${process.pid} another`)
+  assert.equal(await swapped, false)
+  assert.equal(await store.get('a'), 'x')
+  assert.equal(readFileSync(`${path}.lock`, 'utf8'), `${process.pid} another`)
+})
+
 test('processes that write the same file lose nothing', async () => {
   const path = place()
   const code = `
