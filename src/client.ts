@@ -3,7 +3,6 @@ import { connectTo } from './client/connect.ts'
 import type { Client } from './client/client.ts'
 import type { ClientOptions } from './client/options.ts'
 import { createCodecs, type Codecs } from './codec/registry.ts'
-import { connectInMemory } from './memory.ts'
 import type { Served } from './model/served.ts'
 import type { Target } from './peer/link.ts'
 import { memoryTarget, toTarget, type TargetLike } from './transport/dial/target.ts'
@@ -25,7 +24,10 @@ export async function connect<S>(where: TargetLike | Served, options: ClientOpti
 }
 
 function targetOf(where: TargetLike | Served, { http, headers, authorization }: ClientOptions): Target {
-  if (typeof where === 'object' && 'handle' in where) return memoryTarget(() => connectInMemory(where))
+  if (typeof where === 'object' && 'handle' in where) {
+    // Who has a server has loaded one; others are not to pay for it.
+    return memoryTarget(async () => (await import('./memory.ts')).connectInMemory(where))
+  }
   return toTarget(where, {
     ...http,
     ...(headers && { headers: { ...http?.headers, ...headers } }),

@@ -12,12 +12,15 @@ const entries = built.map(sourceOf)
 const main = resolve('src/index.ts')
 const common = { bundle: true, platform: 'node', target: 'node20.19', outdir: 'dist', logLevel: 'warning' }
 
+/** The client is loaded by programs that have no server, and does not wait for one to load. */
+const apart = resolve('src/client.ts')
+
 /** What some entries share and others do not would become a file of its own, a dozen in all; so all share the main one. */
 const oneCore = {
   name: 'one-core',
   setup({ onLoad }) {
     onLoad({ filter: /\.ts$/ }, ({ path }) =>
-      entries.includes(path) && path !== main
+      entries.includes(path) && path !== main && path !== apart
         ? { contents: `${readFileSync(path, 'utf8')}\nimport ${JSON.stringify(main)}\n`, loader: 'ts' }
         : undefined,
     )

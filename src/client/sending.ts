@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { CallFailed, isCallFailed, isFailure } from '../model/failure.ts'
 import { isObject, own, type JsonObject } from '../model/json.ts'
@@ -49,7 +48,8 @@ export type Send = (job: Job) => Promise<JsonObject>
 /** Makes the way in which a client sends. */
 export function createSend(sending: SendingOptions): Send {
   return async (job) => {
-    const key = job.key === true ? randomUUID() : job.key
+    // Node's own module of this name takes long to load; the global loads it when it is used.
+    const key = job.key === true ? crypto.randomUUID() : job.key
     let { params } = job
     for (let round = 0; ; round++) {
       const result = await deliver({ ...job, params }, key, sending)

@@ -1,5 +1,4 @@
 import type { ChildProcessByStdio } from 'node:child_process'
-import { statSync } from 'node:fs'
 import type { Readable, Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { CallFailed } from '../../model/failure.ts'
@@ -106,7 +105,8 @@ async function spawnChild(options: ProcessOptions): Promise<Child> {
 }
 
 function isFile(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isFile() === true
+  // An import of it would load all of Node's streams with it.
+  return process.getBuiltinModule('node:fs').statSync(path, { throwIfNoEntry: false })?.isFile() === true
 }
 
 function whenExited(child: Child): Promise<Exit> {
