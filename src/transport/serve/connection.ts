@@ -17,7 +17,7 @@ export interface ConnectionOptions {
   /** Writes one message, or one batch of answers, to the client. */
   send(text: string): void
   readonly transport: SelfContainedScope['transport']
-  /** On whose behalf everything on this connection is asked. */
+  /** On whose behalf everything on this connection is asked and heard, but for what comes with an {@link Origin}. */
   readonly principal?: Principal | undefined
   readonly caps: Caps
   readonly logger: Logger
@@ -26,7 +26,13 @@ export interface ConnectionOptions {
 /** What the HTTP request that carried a message says besides. */
 export interface Origin {
   readonly header: ReadHeader
-  /** The same principal as the channel's, with what its latest credentials grant. */
+  /** The same principal as the channel's, with what the credentials of this request grant. */
+  readonly principal: Principal | undefined
+}
+
+/** What a message brings besides itself. */
+interface Way {
+  readonly outlet: Outlet
   readonly principal: Principal | undefined
 }
 
@@ -36,7 +42,12 @@ export interface Connection {
   receive(message: Uint8Array | string, from?: Origin): void
   /** Answers a message that was longer than the cap and was thrown away. */
   overflow(): void
-  /** Takes nothing in any more, waits at most `graceMs` for what is in flight, then gives up on the rest. */
+  /** The client says nothing more: what it was asked is given up, and it is asked nothing any more. */
+  endInput(): void
+  /**
+   * Refuses new requests, waits at most `graceMs` for what is in flight, then gives up on the rest. Until then answers to
+   * what the client was asked, and cancellations, are still taken in.
+   */
   close(graceMs: number): Promise<void>
 }
 
@@ -46,20 +57,25 @@ export interface Connection {
  */
 export function createConnection(peer: Peer, options: ConnectionOptions): Connection {
   const { caps, transport, logger } = options
-  let { principal } = options
   const inFlight: InFlight = new Map()
   const open = new Set<Exchange>()
   const handshakes = peer.codecs.newestWithHandshake !== undefined
   let session: Session | undefined
   let stopAnnouncing = (): void => {}
   let state: 'open' | 'closing' | 'closed' = 'open'
+  let hearing = true
   let listening = 0
   let settled = (): void => {}
 
   const send = (text: string): void => {
     if (state !== 'closed') options.send(text)
   }
-  const plain: Outlet = { send }
+  const ask = (text: string): boolean => {
+    if (hearing) send(text)
+    return hearing
+  }
+  const plain: Outlet = { send, ask }
+  const usual: Way = { outlet: plain, principal: options.principal }
   const say: Reply = (answer) => {
     if (answer !== undefined) send(answer.text)
   }
@@ -78,28 +94,23 @@ export function createConnection(peer: Peer, options: ConnectionOptions): Connec
     })
   }
 
-  function begin(request: RequestMessage, reply: Reply, outlet: Outlet): void {
-    if (open.size >= caps.maxInFlight) return refuse(request.id, 'Overloaded', reply)
+  function begin(request: RequestMessage, reply: Reply, { outlet, principal }: Way): void {
+    if (state !== 'open' || open.size >= caps.maxInFlight) return refuse(request.id, 'Overloaded', reply)
     if (!handshakes || peer.isSelfContained(request, undefined)) {
-      if (!handshakes && request.method === 'initialize') return agree(request, reply)
+      if (!handshakes && request.method === 'initialize') return agree(request, reply, principal)
       if (request.method === 'subscriptions/listen' && listening >= caps.maxListenersEach) {
         return refuse(request.id, 'Overloaded', reply)
       }
       return track(peer.answerSelfContained(request, { principal, outlet, inFlight, transport }), reply)
     }
-    if (request.method === 'initialize') return agree(request, reply)
-    if (session !== undefined) return track(peer.answerInSession(request, session, outlet), reply)
+    if (request.method === 'initialize') return agree(request, reply, principal)
+    if (session !== undefined) return track(peer.answerInSession(request, session, outlet, principal), reply)
     if (request.method === 'ping')
       return reply({ text: resultText(request.id, '{}'), status: 200, retryAfter: undefined })
     refuse(request.id, 'NotInitialized', reply)
   }
 
-  function renew(latest: Principal | undefined): void {
-    principal = latest
-    if (session) session.principal = latest
-  }
-
-  function agree(request: RequestMessage, reply: Reply): void {
+  function agree(request: RequestMessage, reply: Reply, principal: Principal | undefined): void {
     if (session !== undefined) return refuse(request.id, 'InvalidRequest', reply)
     if (inFlight.has(request.id)) return refuse(request.id, 'DuplicateInFlight', reply)
     const agreed = peer.initialize(request, principal, transport, inFlight)
@@ -110,7 +121,7 @@ export function createConnection(peer: Peer, options: ConnectionOptions): Connec
 
   function announceTo(listener: Session): () => void {
     return peer.served.onChange((change) => {
-      const text = peer.announce(change, listener)
+      const text = peer.announce(change, listener, options.principal)
       if (text === undefined) return 0
       send(text)
       return 1
@@ -128,10 +139,10 @@ export function createConnection(peer: Peer, options: ConnectionOptions): Connec
     if (isRequestId(id)) inFlight.get(id)?.cancel(typeof reason === 'string' ? reason : undefined)
   }
 
-  function route(message: Message | RefusedMessage, reply: Reply, outlet: Outlet): void {
+  function route(message: Message | RefusedMessage, reply: Reply, way: Way): void {
     switch (message.kind) {
       case 'request':
-        return begin(message, reply, outlet)
+        return begin(message, reply, way)
       case 'refused':
         return reply(peer.refuse(message.id, message.refusal, session?.codec))
       case 'notification':
@@ -144,12 +155,13 @@ export function createConnection(peer: Peer, options: ConnectionOptions): Connec
     }
   }
 
-  function receiveBatch(entries: readonly unknown[], header: ReadHeader | undefined): void {
+  function receiveBatch(entries: readonly unknown[], { outlet, principal }: Way): void {
     if (!session?.codec.batch || entries.length === 0 || entries.length > caps.maxBatch) {
       return refuse(undefined, 'InvalidRequest', say)
     }
-    const outlet = header ? { send, header: sharedHeader(header) } : plain
-    const each: Route = (message, reply) => route(message, reply, outlet)
+    const { header } = outlet
+    const way = { outlet: header ? { ...plain, header: sharedHeader(header) } : plain, principal }
+    const each: Route = (message, reply) => route(message, reply, way)
     routeBatch(peer, session, entries, each, ({ answers }) => {
       if (answers.length > 0) send(`[${answers.map((answer) => answer.text).join(',')}]`)
     })
@@ -157,26 +169,27 @@ export function createConnection(peer: Peer, options: ConnectionOptions): Connec
 
   return {
     receive(message, from) {
-      if (state !== 'open') return
-      if (from) renew(from.principal)
-      const header = from?.header
+      if (state === 'closed') return
       const parsed = parseJson(message, caps)
       if (parsed.refusal !== undefined) return say(peer.refuse(undefined, parsed.refusal, session?.codec))
-      if (Array.isArray(parsed.value)) return receiveBatch(parsed.value, header)
-      route(readMessage(parsed.value), say, header ? { send, header } : plain)
+      const way = from ? { outlet: { ...plain, header: from.header }, principal: from.principal } : usual
+      if (Array.isArray(parsed.value)) return receiveBatch(parsed.value, way)
+      route(readMessage(parsed.value), say, way)
     },
     overflow() {
-      if (state === 'open') refuse(undefined, 'BodyTooLarge', say)
+      if (state !== 'closed') refuse(undefined, 'BodyTooLarge', say)
+    },
+    endInput() {
+      hearing = false
+      for (const waiting of session?.asks.values() ?? []) waiting.abandon(new Refusal('InternalError'))
     },
     async close(graceMs) {
       if (state !== 'open') return
       state = 'closing'
       stopAnnouncing()
       for (const exchange of open) exchange.end?.()
-      // Nobody is left to answer what the server asked.
-      for (const ask of session?.asks.values() ?? []) ask.abandon(new Refusal('InternalError'))
       if (open.size > 0) await waitFor((resolve) => (settled = resolve), graceMs)
-      // They ran, so nobody may be led to believe that they did not.
+      // They ran, so nobody may be led to believe that they did not. What they asked is taken back.
       for (const exchange of open) exchange.stop(new Refusal('OutcomeUnknown'))
       await Promise.all([...open].map((exchange) => exchange.answer))
       state = 'closed'

@@ -8,7 +8,7 @@ import type { HttpOptions, HttpReply, HttpRequest } from './http-types.ts'
 /** A handler for web standard requests: Workers, Deno, Bun, and frameworks built on `fetch`. */
 export interface FetchHandler {
   (request: Request): Promise<Response>
-  /** Refuses new requests, waits at most `graceMs` for what is in flight, then cancels it. */
+  /** Refuses new requests, waits at most `graceMs` for what is in flight, then gives up on it. */
   close(options?: { readonly graceMs?: number }): Promise<void>
 }
 

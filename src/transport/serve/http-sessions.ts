@@ -29,7 +29,9 @@ export interface HttpSessions {
   listen(visit: Visit, accepted: Accepted): Promise<void>
   /** DELETE. */
   end(visit: Visit): Promise<void>
-  /** Ends the streams that answer nothing, and gives up on questions: their answers would not be let in. */
+  /** Ends the streams that answer nothing. */
+  quiet(): void
+  /** Hears of other processes no more. */
   close(): void
 }
 
@@ -117,7 +119,7 @@ export function createHttpSessions(
     let told = 0
     for (const { session, streams } of book.live()) {
       if (!streams.listening) continue
-      const text = peer.announce(change, session)
+      const text = peer.announce(change, session, streams.listener)
       if (text !== undefined && streams.announce(text)) told += 1
     }
     return told
@@ -168,7 +170,6 @@ export function createHttpSessions(
     const entry = await book.find(sessionId, principal?.id)
     if (entry === undefined) return void refuse(reply, 'UnknownSession', id)
     const { session } = entry.live
-    session.principal = principal
     const version = request.header('mcp-protocol-version')
     if (version === undefined || session.codec.http.versionHeader !== 'session') return entry.live
     if (peer.codecs.get(version) !== undefined) return entry.live
@@ -181,6 +182,7 @@ export function createHttpSessions(
     if (earlier !== undefined && (await book.find(earlier, principal?.id)) !== undefined) {
       return refuse(reply, 'InvalidRequest', request.id)
     }
+    if (open.closing) return refuse(reply, 'Overloaded', request.id)
     const { answer, session, agreed } = peer.initialize(request, principal, 'http')
     if (session === undefined || agreed === undefined) return new Answering({ reply, accepted }).finish(answer)
     const opening = { ...agreed, principal: principal?.id, initializeId: request.id }
@@ -204,7 +206,7 @@ export function createHttpSessions(
     if (message.kind === 'request') {
       if (isFull(session)) return refuse(visit.reply, 'Overloaded', message.id, session)
       const answering = createReply(visit, live, accepted, visit.request.header)
-      return open.add(peer.answerInSession(message, session, answering), answering)
+      return open.add(peer.answerInSession(message, session, answering, visit.principal), answering)
     }
     take(message, session)
     visit.reply.full(202, [])
@@ -230,7 +232,7 @@ export function createHttpSessions(
           if (isFull(session)) {
             return settle(peer.refuse(message.id, new Refusal('Overloaded'), session.codec))
           }
-          const exchange = peer.answerInSession(message, session, answering)
+          const exchange = peer.answerInSession(message, session, answering, visit.principal)
           return open.add(exchange, { finish: settle, keepAlive: () => {} })
         }
         take(message, session)
@@ -251,8 +253,9 @@ export function createHttpSessions(
     await bus?.listen()
     if (open.closing) return refuse(visit.reply, 'Overloaded', undefined, live.session)
     const lastEventId = visit.request.header('last-event-id')
-    if (lastEventId === undefined || !live.session.codec.http.resumable) return live.streams.listen(visit.reply)
-    if (!(await live.streams.resume(visit.reply, lastEventId))) {
+    if (lastEventId === undefined || !live.session.codec.http.resumable)
+      return live.streams.listen(visit.reply, visit.principal)
+    if (!(await live.streams.resume(visit.reply, lastEventId, visit.principal))) {
       refuse(visit.reply, 'StreamGap', undefined, live.session)
     }
   }
@@ -275,15 +278,11 @@ export function createHttpSessions(
       answered(visit, undefined, () => receiveBatch(visit, entries, accepted)),
     listen: (visit, accepted) => answered(visit, undefined, () => listen(visit, accepted)),
     end: (visit) => answered(visit, undefined, () => end(visit)),
-    close() {
+    quiet() {
       stopAnnouncing()
-      bus?.close()
-      for (const { session, streams } of book.live()) {
-        streams.close()
-        // Nobody gets in any more to answer what the server asked.
-        for (const ask of session.asks.values()) ask.abandon(new Refusal('InternalError'))
-      }
+      for (const { streams } of book.live()) streams.close()
     },
+    close: () => bus?.close(),
   }
 }
 

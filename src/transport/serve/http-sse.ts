@@ -21,6 +21,8 @@ export interface HttpSse {
 
 interface Link {
   readonly connection: Connection
+  /** Ends the stream. */
+  end(): void
   readonly principal: string | undefined
 }
 
@@ -32,7 +34,6 @@ export function createHttpSse(peer: Peer, options: HttpOptions, random: Random, 
   const { logger = silent } = options
   const caps = { ...defaultCaps, ...options.caps }
   const links = new Map<string, Link>()
-  const endings = new Set<() => void>()
   let warned = false
 
   function warnOnce(): void {
@@ -53,20 +54,19 @@ export function createHttpSse(peer: Peer, options: HttpOptions, random: Random, 
         caps,
         logger,
       })
-      links.set(id, { connection, principal: principal?.id })
       const unwatch = open.watch({ keepAlive: () => reply.write(sseComment('keep-alive')) })
       const leave = (): void => {
         links.delete(id)
-        endings.delete(end)
         unwatch()
       }
       const end = (): void => {
         leave()
         reply.end()
       }
-      endings.add(end)
+      links.set(id, { connection, principal: principal?.id, end })
       reply.onClose(() => {
         leave()
+        connection.endInput()
         void connection.close(afterlifeMs)
       })
       reply.head(200, sseHeaders)
@@ -80,8 +80,8 @@ export function createHttpSse(peer: Peer, options: HttpOptions, random: Random, 
       return true
     },
     async close(graceMs) {
-      await Promise.all([...links.values()].map(({ connection }) => connection.close(graceMs)))
-      for (const end of endings) end()
+      // Each goes once it is done, so that nothing is taken in that nobody would answer.
+      await Promise.all([...links.values()].map(({ connection, end }) => connection.close(graceMs).then(end)))
     },
   }
 }

@@ -30,7 +30,10 @@ export interface Visit {
 export interface HttpEndpoint {
   /** Answers one request. Never throws. */
   handle(request: HttpRequest, reply: HttpReply): void
-  /** Refuses new requests, waits at most `graceMs` for what is in flight, cancels the rest, and ends every stream. */
+  /**
+   * Refuses new requests, waits at most `graceMs` for what is in flight, gives up on the rest, and ends every stream. Until
+   * then answers to what a client was asked, and notifications, are still taken in.
+   */
   close(graceMs: number): Promise<void>
 }
 
@@ -47,6 +50,7 @@ export function createHttpEndpoint(peer: Peer, options: HttpOptions = {}): HttpE
   const methods = hasStreams ? 'GET, POST, DELETE, OPTIONS' : 'POST, OPTIONS'
   const readAccept = remember(accepts)
   const seats = createSeats(caps)
+  let closed = false
 
   function refuse(reply: HttpReply, refusal: Refusal | RefusalKind, id?: RequestId): void {
     const answer = peer.refuse(id, typeof refusal === 'string' ? new Refusal(refusal) : refusal)
@@ -73,16 +77,21 @@ export function createHttpEndpoint(peer: Peer, options: HttpOptions = {}): HttpE
     if (step === 'NotFound') return notFound(peer, reply)
     if (step === 'MethodNotAllowed') return notAllowed(reply)
     if (request.method === 'OPTIONS') return step({ request, reply, principal: undefined })
-    if (open.closing || open.size >= caps.maxOpen) return refuse(reply, busy())
+    if (isShut(request) || open.size >= caps.maxOpen) return refuse(reply, busy())
     if (authenticate === undefined) return step({ request, reply, principal: undefined })
     void identify(request, reply, step)
+  }
+
+  /** While the endpoint closes, only what is posted may yet be for something that is under way: {@link receive} tells. */
+  function isShut({ method }: HttpRequest): boolean {
+    return closed || (open.closing && method !== 'POST')
   }
 
   async function identify(request: HttpRequest, reply: HttpReply, step: Step): Promise<void> {
     try {
       const principal = await authenticate?.(request)
       if (isRefusal(principal)) refuse(reply, principal)
-      else if (open.closing) refuse(reply, busy())
+      else if (isShut(request)) refuse(reply, busy())
       else step({ request, reply, principal })
     } catch (error) {
       logger.error('nobody could tell who is asking', { error })
@@ -111,7 +120,7 @@ export function createHttpEndpoint(peer: Peer, options: HttpOptions = {}): HttpE
     if (method !== 'POST') return 'MethodNotAllowed'
     return (visit) =>
       withBody(visit, (body) => {
-        if (!receive(visit, body)) refuse(visit.reply, 'UnknownSession')
+        if (!receive(visit, body)) refuse(visit.reply, open.closing ? busy() : 'UnknownSession')
       })
   }
 
@@ -142,7 +151,7 @@ export function createHttpEndpoint(peer: Peer, options: HttpOptions = {}): HttpE
     if (!acceptable) return refuse(reply, 'NotAcceptable')
     void request.body().then((body) => {
       if (isRefusal(body)) refuse(reply, body)
-      else if (open.closing) refuse(reply, busy())
+      else if (closed) refuse(reply, busy())
       else take(body)
     })
   }
@@ -156,6 +165,7 @@ export function createHttpEndpoint(peer: Peer, options: HttpOptions = {}): HttpE
     }
     const message = readMessage(parsed.value)
     if (message.kind === 'refused') return refuse(visit.reply, message.refusal, message.id)
+    if (message.kind === 'request' && open.closing) return refuse(visit.reply, busy(), message.id)
     const facts = message.kind === 'response' ? {} : message
     if (peer.isSelfContained(facts, visit.request.header('mcp-protocol-version'))) {
       return receiveSelfContained(visit, message, accepted)
@@ -190,8 +200,10 @@ export function createHttpEndpoint(peer: Peer, options: HttpOptions = {}): HttpE
   return {
     handle,
     async close(graceMs) {
-      sessions?.close()
+      sessions?.quiet()
       await Promise.all([open.drain(graceMs), sse?.close(graceMs)])
+      closed = true
+      sessions?.close()
     },
   }
 }

@@ -12,7 +12,7 @@ export interface LineServerOptions extends Omit<ConnectionOptions, 'send'> {
   write(text: string): boolean
   /** Milliseconds that calls in flight may take to end once the client is gone, and what was written to leave. */
   readonly graceMs: number
-  /** Whether a line may be taken in; the first that may not ends the connection. */
+  /** Whether a line may be a message; the first that may not is refused, and ends the connection whatever follows. */
   readonly admits?: (line: Uint8Array) => boolean
   /** Whether a client that is slow to read, or to end a line, is cut off. Without it only its unread bytes are bounded. */
   readonly hurries?: boolean
@@ -43,15 +43,28 @@ export function serveLines(peer: Peer, options: LineServerOptions): LineServer {
       else if (hurries) unread.start()
     },
   })
+  let barred = false
   const lines = createLineSplitter({
     maxBytes: caps.maxMessageBytes,
     onLine(line) {
       unfinished.stop()
-      if (admits?.(line) === false) void close()
-      else connection.receive(line)
+      if (barred) return
+      connection.receive(line)
+      check(line)
     },
-    onOverflow: () => connection.overflow(),
+    onOverflow(head) {
+      if (barred) return
+      connection.overflow()
+      check(head)
+    },
   })
+
+  /** @param head of a line, or all of it */
+  function check(head: Uint8Array): void {
+    if (admits?.(head) !== false) return
+    barred = true
+    leave()
+  }
 
   const onData = (chunk: Buffer | string): void => {
     lines.push(typeof chunk === 'string' ? Buffer.from(chunk) : chunk)
@@ -60,7 +73,7 @@ export function serveLines(peer: Peer, options: LineServerOptions): LineServer {
   }
   const onEnd = (): void => {
     lines.end()
-    void close()
+    leave()
   }
   const onDrain = (): void => {
     unread.stop()
@@ -68,13 +81,19 @@ export function serveLines(peer: Peer, options: LineServerOptions): LineServer {
   }
   const onError = (error: Error): void => {
     logger.warn('the client is gone', { transport, error })
-    void close()
+    leave()
   }
 
   /** Lets go of a client that holds up what it takes part in. */
   function cut(): void {
     logger.warn('a client was too slow and is cut off', { transport })
     output.destroy()
+    leave()
+  }
+
+  /** Nothing more comes from the client, so that nobody waits for its answers. */
+  function leave(): void {
+    connection.endInput()
     void close()
   }
 

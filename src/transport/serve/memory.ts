@@ -69,6 +69,9 @@ export function connectInMemory(peer: Peer, options: MemoryOptions = {}): Memory
     },
     messages,
     async close() {
+      // What was sent before is on its way.
+      await later
+      connection.endInput()
       await connection.close(options.graceMs ?? 2_000)
       closed = true
       wake()

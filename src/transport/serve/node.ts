@@ -10,7 +10,7 @@ import type { HttpOptions, HttpReply, HttpRequest } from './http-types.ts'
 /** A handler for `node:http`, and for every framework that hands out its requests. */
 export interface NodeHandler {
   (request: IncomingMessage, response: ServerResponse): void
-  /** Refuses new requests, waits at most `graceMs` for what is in flight, then cancels it. */
+  /** Refuses new requests, waits at most `graceMs` for what is in flight, then gives up on it. */
   close(options?: { readonly graceMs?: number }): Promise<void>
 }
 
@@ -183,7 +183,7 @@ export interface HttpServer extends AsyncDisposable {
   readonly url: string
   readonly port: number
   readonly server: Server
-  /** Stops listening and drains; `graceMs` is 5,000 by default. */
+  /** Drains, then stops listening; `graceMs` is 5,000 by default. Meanwhile new requests are refused. */
   close(options?: { readonly graceMs?: number }): Promise<void>
 }
 
@@ -224,8 +224,9 @@ export async function serveHttp(peer: Peer, options: ServeHttpOptions = {}): Pro
   const address = server.address()
   const bound = typeof address === 'object' && address !== null ? address.port : port
   const close = async (closing?: { readonly graceMs?: number }): Promise<void> => {
-    const stopped = new Promise<void>((resolve) => server.close(() => resolve()))
+    // Until all is drained clients may have to come in with answers to what they were asked.
     await handler.close(closing)
+    const stopped = new Promise<void>((resolve) => server.close(() => resolve()))
     server.closeIdleConnections()
     // Responses that were just ended may still be on their way out.
     const late = setTimeout(() => server.closeAllConnections(), 1_000).unref()

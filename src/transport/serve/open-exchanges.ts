@@ -95,7 +95,7 @@ export function createOpenExchanges(keepAliveMs: number): OpenExchanges {
           }
         })
       }
-      // They ran, so nobody may be led to believe that they did not.
+      // They ran, so nobody may be led to believe that they did not. What they asked is taken back.
       for (const { exchange } of exchanges) exchange.stop(new Refusal('OutcomeUnknown'))
       await Promise.all([...exchanges].map(({ exchange }) => exchange.answer))
       stopTimer()

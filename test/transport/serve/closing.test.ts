@@ -7,10 +7,12 @@ import type { Store } from '../../../src/model/store.ts'
 import { createSeal } from '../../../src/seal/seal.ts'
 import { memoryStore } from '../../../src/store/memory.ts'
 import { serveHttp } from '../../../src/transport/serve/node.ts'
-import { doors, legacyHeaders, messages, modernHeaders, until } from './doors.ts'
-import { call, initialize, modernCall, peerOf, rpc, standIn } from './stand-in.ts'
+import { doors, events, legacyHeaders, messages, modernHeaders, openFetch, until } from './doors.ts'
+import type { Door, Response } from './doors.ts'
+import { call, initialize, modernCall, notification, peerOf, rpc, said, standIn } from './stand-in.ts'
 
 const seal = createSeal({ keys: [randomBytes(32)] })
+const capabilities = { elicitation: {} }
 const listening = { accept: 'text/event-stream' }
 
 /** Where visits wait, and the way to let them go on. */
@@ -83,6 +85,81 @@ for (const [name, open] of doors) {
     assert.equal(second.served.aborted, 0)
   })
 }
+
+/** Where a message of a session goes, and where what it leads to is heard. */
+interface Way {
+  /** @returns the response to wait for, or the stream that everything is said on */
+  post(body: unknown): Promise<Response>
+}
+
+const ways: readonly (readonly [string, (door: Door) => Promise<Way>])[] = [
+  [
+    'Streamable HTTP',
+    async (door) => {
+      const shaken = await door.send({ headers: legacyHeaders(), body: initialize('i', '2025-11-25', capabilities) })
+      const headers = legacyHeaders(shaken.headers.get('mcp-session-id'))
+      return { post: (body) => door.send({ headers, body }) }
+    },
+  ],
+  [
+    'HTTP+SSE',
+    async (door) => {
+      const stream = await door.send({ method: 'GET', path: '/sse', headers: listening })
+      const path = await until(() => events(stream).find(({ event }) => event === 'endpoint')?.data)
+      const post = async (body: unknown): Promise<Response> => {
+        const response = await door.send({ path, headers: { 'content-type': 'application/json' }, body })
+        assert.equal(response.status, 202)
+        return stream
+      }
+      await post(initialize('i', '2025-11-25', capabilities))
+      await until(() => messages(stream).length === 1)
+      return { post }
+    },
+  ],
+]
+
+for (const [name, open] of doors)
+  for (const [way, enter] of ways) {
+    test(`${name}: ${way}: closing takes in answers and cancellations, and refuses what is new`, async () => {
+      const door = await open({ seal })
+      const { post } = await enter(door)
+      const asking = await post(call(1, 'ask'))
+      const question = await until(() => messages(asking).find(({ method }) => method === 'elicitation/create'))
+      const slow = post(call(2, 'slow', { ms: 5_000 }))
+      await until(() => door.served.begun === 1)
+      const before = Date.now()
+      const closed = door.close({ graceMs: 2_000 })
+      const late = await post(call(3, 'echo', { text: 'late' }))
+      await until(() => messages(late).find(({ id, error }) => id === 3 && error?.message.includes('too much to do')))
+      await post(notification('notifications/cancelled', { requestId: 2 }))
+      await until(() => door.served.aborted === 1)
+      await post({ jsonrpc: '2.0', id: question.id, result: { action: 'accept', content: { sure: true } } })
+      await until(() => said(messages(asking).find(({ id }) => id === 1)) === 'accept')
+      await Promise.all([closed, slow, asking.done])
+      assert.ok(Date.now() - before < 1_500)
+    })
+
+    test(`${name}: ${way}: what was asked is given up at the end of the grace, and taken back`, async () => {
+      const door = await open({ seal })
+      const { post } = await enter(door)
+      const asking = await post(call(1, 'ask'))
+      await until(() => messages(asking).find(({ method }) => method === 'elicitation/create'))
+      const before = Date.now()
+      await door.close({ graceMs: 100 })
+      assert.ok(Date.now() - before >= 90)
+      await asking.done
+      assert.match(messages(asking).find(({ id }) => id === 1)?.error?.message ?? '', /outcome is not known/)
+    })
+  }
+
+test('a handler that is closed takes nothing in any more', async () => {
+  const door = await openFetch({ seal })
+  const shaken = await door.send({ headers: legacyHeaders(), body: initialize('i', '2025-11-25') })
+  const headers = legacyHeaders(shaken.headers.get('mcp-session-id'))
+  await door.close({ graceMs: 10 })
+  const late = await door.send({ headers, body: notification('notifications/initialized') })
+  assert.equal(late.status, 503)
+})
 
 /** Posts a body in two halves. @param between what has to have happened before the second */
 async function inHalves(port: number, path: string, text: string, between: () => Promise<void>): Promise<number> {

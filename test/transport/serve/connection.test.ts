@@ -196,6 +196,16 @@ test('what takes longer than the grace is answered and given up', async () => {
   await c.until(() => (c.served.aborted === 1 ? true : undefined))
 })
 
+test('what was sent just before the close is taken in, and what is sent during it refused', async () => {
+  const c = open({ graceMs: 1_000 })
+  c.link.send(modernCall(1, 'slow', { ms: 50 }))
+  const closed = c.link.close()
+  c.link.send(modernCall(2, 'slow', { ms: 50 }))
+  assert.match((await c.answer(2)).error?.message ?? '', /too much to do/)
+  await closed
+  assert.equal(said(await c.answer(1)), 'done')
+})
+
 test('asks are abandoned when the client is gone', async () => {
   const c = open({ graceMs: 2_000 })
   await c.handshake('2025-11-25', { elicitation: {} })

@@ -68,6 +68,12 @@ async function handle(call: Call, context: CallContext, served: StandIn): Promis
 
 type Act = (args: JsonObject, context: CallContext, served: StandIn) => Promise<JsonObject>
 
+const ask: Act = async (_args, context) => {
+  const params = { message: 'Sure?', requestedSchema: { type: 'object', properties: { sure: { type: 'boolean' } } } }
+  const answer = await context.ask?.({ method: 'elicitation/create', params } as never, 'sure')
+  return text(answer?.['action'])
+}
+
 const tools: Record<string, Act> = {
   echo: async ({ text: said }) => text(said),
   surroundings: async (_, { header, principal }) =>
@@ -91,11 +97,11 @@ const tools: Record<string, Act> = {
     }
     return text('done')
   },
-  async ask(_args, context) {
-    const params = { message: 'Sure?', requestedSchema: { type: 'object', properties: { sure: { type: 'boolean' } } } }
-    const answer = await context.ask?.({ method: 'elicitation/create', params } as never, 'sure')
-    return text(answer?.['action'])
+  async askLater({ ms }, context, served) {
+    await sleep(Number(ms))
+    return ask({}, context, served)
   },
+  ask,
   async leave(_args, context) {
     context.disconnect(50)
     await sleep(30)

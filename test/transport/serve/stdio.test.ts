@@ -9,7 +9,7 @@ import { seizeStdout } from '../../../src/transport/serve/stdout.ts'
 import { serveStdio } from '../../../src/transport/serve/stdio.ts'
 import type { StdioOptions } from '../../../src/transport/serve/stdio.ts'
 import { until } from './doors.ts'
-import { modern, modernCall, peerOf, said, standIn } from './stand-in.ts'
+import { call, initialize, modern, modernCall, notification, peerOf, rpc, said, standIn } from './stand-in.ts'
 import type { Heard } from './stand-in.ts'
 
 function inProcess(options: StdioOptions = {}) {
@@ -95,6 +95,57 @@ test('a last line without its end is answered, and the end of input drains', asy
     [2, 1],
   )
   for (const event of ['data', 'error']) assert.equal(c.stdin.listenerCount(event), 0)
+})
+
+/** A session whose call waits for an answer of the client. */
+async function asking(graceMs: number) {
+  const c = inProcess({ graceMs })
+  const write = (message: unknown) => c.stdin.write(`${JSON.stringify(message)}\n`)
+  write(initialize('i', '2025-11-25', { elicitation: {} }))
+  write(call(1, 'ask'))
+  const question = await until(() => c.answers().find((m) => m.method === 'elicitation/create'))
+  return { ...c, write, question }
+}
+
+test('closing takes in answers and cancellations, and refuses what is new', async () => {
+  const { server, write, question, answer, answers, served } = await asking(2_000)
+  write(call(2, 'slow', { ms: 5_000 }))
+  await until(() => served.begun === 1)
+  const before = Date.now()
+  const closed = server.close()
+  write(call(3, 'echo', { text: 'late' }))
+  write(modernCall(4, 'echo', { text: 'late' }))
+  write(rpc(5, 'ping'))
+  for (const id of [3, 4, 5]) assert.match((await answer(id)).error?.message ?? '', /too much to do/)
+  write(notification('notifications/cancelled', { requestId: 2 }))
+  write({ jsonrpc: '2.0', id: question.id, result: { action: 'decline' } })
+  assert.equal(said(await answer(1)), 'decline')
+  await closed
+  assert.ok(Date.now() - before < 1_000)
+  assert.deepEqual(
+    answers().filter((m) => m.id === 2),
+    [],
+  )
+})
+
+test('what was asked is given up at the end of the grace, and taken back', async () => {
+  const { server, question, answer, answers } = await asking(100)
+  const before = Date.now()
+  await server.close()
+  assert.ok(Date.now() - before >= 90)
+  assert.match((await answer(1)).error?.message ?? '', /outcome is not known/)
+  assert.equal(answers().find((m) => m.method === 'notifications/cancelled')?.params?.['requestId'], question.id)
+})
+
+test('nobody waits for the answers of a client whose input has ended, nor is it asked', async () => {
+  const { server, stdin, write, answers, answer } = await asking(2_000)
+  write(call(2, 'askLater', { ms: 30 }))
+  const before = Date.now()
+  stdin.end()
+  await server.closed
+  assert.ok(Date.now() - before < 1_000)
+  for (const id of [1, 2]) assert.ok((await answer(id)).error)
+  assert.equal(answers().filter((m) => m.method === 'elicitation/create').length, 1)
 })
 
 test('a client that does not read is not read from', async () => {
