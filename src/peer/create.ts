@@ -1,6 +1,6 @@
 import type { Codec, Transport } from '../codec/codec.ts'
 import { isObject, own } from '../model/json.ts'
-import type { Change } from '../model/notification.ts'
+import type { Change, Principal } from '../model/notification.ts'
 import { Refusal } from '../model/refusal.ts'
 import { isRequestId, notificationText, type RequestMessage } from '../wire/envelope.ts'
 import { Answering, type Dialect, type Shared } from './answering.ts'
@@ -52,7 +52,7 @@ export function createPeer(options: PeerOptions): Peer {
 
   function initialize(
     request: RequestMessage,
-    principal: Session['principal'],
+    principal: Principal | undefined,
     transport: Transport,
     inFlight: InFlight = new Map(),
   ): ReturnType<Peer['initialize']> {
@@ -67,8 +67,13 @@ export function createPeer(options: PeerOptions): Peer {
     }
   }
 
-  function answerInSession(request: RequestMessage, session: Session, outlet: Outlet): Exchange {
-    const { codec, features, client, principal, logLevel, inFlight } = session
+  function answerInSession(
+    request: RequestMessage,
+    session: Session,
+    outlet: Outlet,
+    principal: Principal | undefined,
+  ): Exchange {
+    const { codec, features, client, logLevel, inFlight } = session
     try {
       if (inFlight.has(request.id)) throw new Refusal('DuplicateInFlight')
       if (request.method === 'initialize') throw new Refusal('InvalidRequest')
@@ -81,8 +86,8 @@ export function createPeer(options: PeerOptions): Peer {
     }
   }
 
-  function announce(change: Change, session: Session): string | undefined {
-    if (!change.visibleTo(session.principal, session.key)) return undefined
+  function announce(change: Change, session: Session, principal: Principal | undefined): string | undefined {
+    if (!change.visibleTo(principal, session.key)) return undefined
     const { codec, features, subscriptions } = session
     if (change.kind === 'task') {
       const told = features.has('tasks') ? encoder.notification(change.toSession, codec) : undefined

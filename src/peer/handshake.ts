@@ -50,7 +50,6 @@ export function openSession(
     codec,
     features: resolveFeatures({ codec, clientCapabilities, serverCapabilities, transport }),
     client: agreed.client,
-    principal,
     inFlight,
     key,
     initializeId,

@@ -81,13 +81,14 @@ export interface SessionNames {
   readonly initializeId: RequestId
 }
 
-/** What a handshake agreed, and what the requests of the session changed since. */
+/**
+ * What a handshake agreed, and what the requests of the session changed since. Not on whose behalf they are made: over HTTP
+ * each brings its own credentials, and several are under way at once, so that is passed with every request.
+ */
 export interface Session {
   readonly codec: Codec
   readonly features: Features
   readonly client: Implementation | undefined
-  /** Who made the latest request. Over HTTP each brings its own credentials; the principal's id stays the same. */
-  principal: Principal | undefined
   readonly inFlight: InFlight
   /** The session's own name, which nobody can guess; what is kept for it is kept under this. */
   key: string
@@ -148,13 +149,17 @@ export interface Peer {
   ): { readonly answer: Answer; readonly session?: Session; readonly agreed?: Agreed }
   /** The session that a handshake agreed to elsewhere or earlier. @throws Refusal `UnnegotiableVersion` */
   resume(agreed: Agreed & SessionNames, principal: Principal | undefined, transport: Transport): Session
-  answerInSession(request: RequestMessage, session: Session, outlet: Outlet): Exchange
+  /** @param principal who makes this very request, with what its own credentials grant */
+  answerInSession(request: RequestMessage, session: Session, outlet: Outlet, principal: Principal | undefined): Exchange
   /** Takes in a notification of the client: `initialized`, `cancelled`, others are ignored. */
   notified(method: string, params: unknown, session: Session): void
   /** Takes in the client's answer to a live ask. */
   responded(response: ResponseMessage, session: Session): void
-  /** The notification that `change` is for this session, as text, or `undefined` where it is none of its business. */
-  announce(change: Change, session: Session): string | undefined
+  /**
+   * The notification that `change` is for this session, as text, or `undefined` where it is none of its business.
+   * @param principal who listens
+   */
+  announce(change: Change, session: Session, principal: Principal | undefined): string | undefined
   /** Waits until no exchange is in flight any more, then resolves; aborts those that are after `graceMs`. */
   drain(graceMs: number): Promise<void>
 }

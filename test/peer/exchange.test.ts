@@ -60,7 +60,7 @@ function open(server: Server, options: SpeakOptions = {}) {
     return session
   }
   const legacy = (session: Session, id: string | number, method: string, params: object = {}): Exchange =>
-    peer.answerInSession({ kind: 'request', id, method, params: params as never }, session, outlet)
+    peer.answerInSession({ kind: 'request', id, method, params: params as never }, session, outlet, undefined)
   return { peer, modern, shake, legacy, said, inFlight }
 }
 
@@ -292,6 +292,7 @@ test('where the client cannot be reached the question is refused', async () => {
     { kind: 'request', id: 1, method: 'tools/call', params: { name: 't' } },
     session,
     { send: () => assert.fail('sent'), ask: () => false },
+    undefined,
   )
   assert.equal((await answerOf(exchange))?.error?.code, -32603)
 })

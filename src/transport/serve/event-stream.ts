@@ -108,8 +108,14 @@ export function writeStream(reply: HttpReply, id: string, page: EventPage, gapTe
   writePage(reply, page, (event) => sseEvent(event.text, { id: `${id}.${event.sequence}` }), gapText)
 }
 
-/** The stream and the number that an event id names. */
-export function readEventId(text: string): { readonly stream: string; readonly sequence: number } | undefined {
+/** What an event id names: a stream, and the number of the event on it. */
+export interface EventId {
+  readonly stream: string
+  readonly sequence: number
+}
+
+/** Reads an event id; `undefined` for what is none of ours. */
+export function readEventId(text: string): EventId | undefined {
   const [, stream, digits] = /^([\w-]{8,64})\.(\d{1,15})$/.exec(text) ?? []
   return stream === undefined ? undefined : { stream, sequence: Number(digits) }
 }

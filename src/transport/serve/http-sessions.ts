@@ -80,9 +80,9 @@ export function createHttpSessions(
     random,
     ...(options.sessionIdleMs !== undefined && { idleMs: options.sessionIdleMs }),
     ...(options.maxSessions !== undefined && { maxLive: options.maxSessions }),
-    revive(ticket, changes) {
+    revive(ticket, changes, principal) {
       if (peer.codecs.get(ticket.revision) === undefined) return undefined
-      const session = peer.resume(ticket, undefined, 'http')
+      const session = peer.resume(ticket, principal, 'http')
       session.initialized = true
       takeIn(session, changes)
       return toLive(session, ticket)
@@ -167,7 +167,7 @@ export function createHttpSessions(
   async function enter({ request, reply, principal }: Visit, id?: RequestId): Promise<Live | undefined> {
     const sessionId = request.header('mcp-session-id')
     if (sessionId === undefined) return void refuse(reply, 'MissingSession', id)
-    const entry = await book.find(sessionId, principal?.id)
+    const entry = await book.find(sessionId, principal)
     if (entry === undefined) return void refuse(reply, 'UnknownSession', id)
     const { session } = entry.live
     const version = request.header('mcp-protocol-version')
@@ -179,7 +179,7 @@ export function createHttpSessions(
   async function initialize(visit: Visit, request: RequestMessage, accepted: Accepted): Promise<void> {
     const { principal, reply } = visit
     const earlier = visit.request.header('mcp-session-id')
-    if (earlier !== undefined && (await book.find(earlier, principal?.id)) !== undefined) {
+    if (earlier !== undefined && (await book.find(earlier, principal)) !== undefined) {
       return refuse(reply, 'InvalidRequest', request.id)
     }
     if (open.closing) return refuse(reply, 'Overloaded', request.id)
@@ -263,7 +263,7 @@ export function createHttpSessions(
   async function end(visit: Visit): Promise<void> {
     if ((await enter(visit)) === undefined) return
     const { principal, request, reply } = visit
-    const entry = await book.find(request.header('mcp-session-id') ?? '', principal?.id)
+    const entry = await book.find(request.header('mcp-session-id') ?? '', principal)
     if (entry === undefined) return refuse(reply, 'UnknownSession')
     await book.end(entry)
     const { key, issuedAt } = entry.ticket

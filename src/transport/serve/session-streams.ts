@@ -1,5 +1,5 @@
 import type { SessionNews } from '../../durable/session-bus.ts'
-import type { Change } from '../../model/notification.ts'
+import type { Change, Principal } from '../../model/notification.ts'
 import type { Clock, Logger, Random } from '../../model/ports.ts'
 import { Refusal } from '../../model/refusal.ts'
 import type { Store } from '../../model/store.ts'
@@ -8,7 +8,7 @@ import { sseComment, sseEvent } from '../../wire/sse.ts'
 import { sseHeaders } from './answering.ts'
 import type { StreamOpener } from './answering.ts'
 import { createEventStream, readEventId, readStream, writeStream } from './event-stream.ts'
-import type { EventStream } from './event-stream.ts'
+import type { EventId, EventStream } from './event-stream.ts'
 import { followStream, type Follower } from './follow-stream.ts'
 import type { HttpOptions, HttpReply } from './http-types.ts'
 import type { OpenExchanges } from './open-exchanges.ts'
@@ -17,6 +17,8 @@ import type { OpenExchanges } from './open-exchanges.ts'
 export interface SessionStreams {
   /** Whether somebody hears what is said unasked, or will be able to. */
   readonly listening: boolean
+  /** On whose behalf somebody does, with what the credentials of that very request grant. */
+  readonly listener: Principal | undefined
   /** Whether any stream is open here, or may be taken up again. */
   readonly busy: boolean
   /** Opens the streams of calls; `undefined` where they cannot be resumed. */
@@ -24,9 +26,9 @@ export interface SessionStreams {
   /** Says something unasked. @returns whether it reaches anybody */
   announce(text: string): boolean
   /** Makes `reply` the session's own stream; the one before is ended, wherever it is. */
-  listen(reply: HttpReply): void
+  listen(reply: HttpReply, listener: Principal | undefined): void
   /** Goes on with a stream after one of its events. @returns `false` when the session has no such stream */
-  resume(reply: HttpReply, lastEventId: string): Promise<boolean>
+  resume(reply: HttpReply, lastEventId: string, listener: Principal | undefined): Promise<boolean>
   /** Takes in what another process tells of the session's streams. */
   heard(news: SessionNews): void
   /** Tells whoever listens of all that may have changed unheard. */
@@ -67,6 +69,7 @@ export function createSessionStreams(
 
   let own: EventStream | undefined
   let reader: HttpReply | undefined
+  let listener: Principal | undefined
   let readUntil = 0
 
   function openStream(mark: string, kept: Store): StreamOpener['open'] {
@@ -125,8 +128,9 @@ export function createSessionStreams(
   }
 
   /** Makes `reply`, whose head is sent, the reader of a new stream of the session's own. */
-  function goLive(reply: HttpReply): void {
+  function goLive(reply: HttpReply, who: Principal | undefined): void {
     reader = reply
+    listener = who
     own = ownOpener?.(reply)
     void tell({ kind: 'listening', key })
   }
@@ -143,24 +147,25 @@ export function createSessionStreams(
     const visibleTo = (): boolean => true
     const updates = [...session.subscriptions].map((uri): Change => ({ kind: 'resource', uri, visibleTo }))
     for (const change of [...lists.map((kind): Change => ({ kind, visibleTo })), ...updates]) {
-      const text = peer.announce(change, session)
+      const text = peer.announce(change, session, listener)
       if (text !== undefined) announce(text)
     }
   }
 
   /** The session's own stream was in another process, which may be dead: what happened since may have gone unheard. */
-  async function takeOver(reply: HttpReply, stream: string, sequence: number, kept: Store): Promise<boolean> {
+  async function takeOver(reply: HttpReply, place: EventId, kept: Store, who: Principal | undefined): Promise<boolean> {
+    const { stream, sequence } = place
     const page = await readStream(key, stream, sequence, kept)
     if (page === undefined && sequence > 0) return false
     closeOwn()
     start(reply)
     if (page !== undefined) writeStream(reply, stream, page, gapText)
-    goLive(reply)
+    goLive(reply, who)
     catchUp()
     return true
   }
 
-  async function follow(reply: HttpReply, stream: string, sequence: number, kept: Store): Promise<boolean> {
+  async function follow(reply: HttpReply, { stream, sequence }: EventId, kept: Store): Promise<boolean> {
     const group = followers.get(stream) ?? new Set()
     followers.set(stream, group)
     return followStream({
@@ -184,21 +189,26 @@ export function createSessionStreams(
     get busy() {
       return listening() || streams.size > 0 || followers.size > 0
     },
+    get listener() {
+      return listener
+    },
     opener,
     announce,
-    listen(reply) {
+    listen(reply, who) {
       closeOwn()
-      goLive(start(reply))
+      goLive(start(reply), who)
     },
-    async resume(reply, lastEventId) {
+    async resume(reply, lastEventId, who) {
       const place = readEventId(lastEventId)
       if (place === undefined || store === undefined) return false
       const stream = streams.get(place.stream)
       if (stream === undefined) {
-        const elsewhere = place.stream.startsWith(ownMark) ? takeOver : follow
-        return elsewhere(reply, place.stream, place.sequence, store)
+        return place.stream.startsWith(ownMark) ? takeOver(reply, place, store, who) : follow(reply, place, store)
       }
-      if (stream === own) reader = reply
+      if (stream === own) {
+        reader = reply
+        listener = who
+      }
       await stream.resume(start(reply), place.sequence)
       return true
     },

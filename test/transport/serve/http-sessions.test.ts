@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Principal } from '../../../src/model/notification.ts'
 import { createSeal } from '../../../src/seal/seal.ts'
 import { memoryStore } from '../../../src/store/memory.ts'
-import type { HttpOptions } from '../../../src/transport/serve/http-types.ts'
+import type { HttpOptions, HttpRequest } from '../../../src/transport/serve/http-types.ts'
 import { doors, events, legacyHeaders, messages, modernHeaders, until } from './doors.ts'
 import type { Door, Response } from './doors.ts'
 import { call, initialize, modernCall, notification, rpc, said } from './stand-in.ts'
@@ -51,6 +51,7 @@ async function shake(door: Door, revision: string, capabilities = {}, headers: H
 }
 
 const revisions = ['2025-03-26', '2025-06-18', '2025-11-25']
+const scopes: ReadonlySet<string> = new Set()
 const everybody = { visibleTo: () => true }
 const seal = createSeal({ keys: [randomBytes(32)] })
 
@@ -358,6 +359,31 @@ for (const [name, open] of doors) {
     await Promise.all([first, second, stranger].map((door) => door.close({ graceMs: 10 })))
   })
 
+  test(`${name}: a session that is taken up again may use what its principal may`, async () => {
+    const store = memoryStore()
+    const authenticate = ({ header }: HttpRequest): Principal => ({ id: header('authorization') ?? '', scopes })
+    const openOne = async (options: HttpOptions = {}): Promise<Door> => {
+      const door = await open({ seal, store, authenticate, ...options })
+      const { describe, handle } = door.served
+      const logging = (principal?: Principal) => (principal ? { logging: {} } : {})
+      door.served.describe = (principal) => ({ ...describe(principal), capabilities: logging(principal) })
+      door.served.handle = (made, context) =>
+        made.method === 'logging/setLevel' ? Promise.resolve({}) : handle(made, context)
+      return door
+    }
+    const first = await openOne({ maxSessions: 1 })
+    const headers = { authorization: 'ada' }
+    const { id } = await shake(first, '2025-11-25', {}, headers)
+    // Another session, for which this process lets go of the first.
+    await shake(first, '2025-11-25', {}, headers)
+    const second = await openOne()
+    for (const door of [first, second]) {
+      const session = sessionOf(door, id, headers)
+      assert.deepEqual((await session.ask(rpc(1, 'logging/setLevel', { level: 'debug' })))?.result, {})
+      await door.close()
+    }
+  })
+
   test(`${name}: a session belongs to its principal`, async () => {
     const people: Record<string, Principal> = {
       ada: { id: 'ada', scopes: new Set() },
@@ -372,5 +398,27 @@ for (const [name, open] of doors) {
       assert.equal((await sessionOf(door, session.id, headers).listen()).status, 404)
     }
     await door.close()
+  })
+
+  test(`${name}: each request of a session has the grants of its own token, whatever else is under way`, async () => {
+    const authenticate: HttpOptions['authenticate'] = ({ header }) => ({
+      id: 'ada',
+      scopes: new Set([header('x-scope') ?? 'none']),
+    })
+    const door = await open({ seal, authenticate })
+    const session = await shake(door, '2025-11-25', {}, { 'x-scope': 'admin' })
+    const heard = await session.listen({ 'x-scope': 'weak' })
+    const asked = ['weak', 'admin', 'weak', 'admin'].map(async (scope, id) => {
+      const answer = await session.ask(call(id, 'surroundings'), { 'x-scope': scope })
+      assert.equal(said(answer), `undefined ${scope}`)
+    })
+    await Promise.all(asked)
+    const visibleTo = (who: Principal | undefined): boolean => who?.scopes.has('admin') === true
+    door.served.change({ kind: 'tools', visibleTo })
+    door.served.change({ kind: 'tools', visibleTo: (who) => who?.scopes.has('weak') === true })
+    await until(() => messages(heard).length > 0)
+    await sleep(20)
+    assert.equal(messages(heard).length, 1)
+    await door.close({ graceMs: 10 })
   })
 }
