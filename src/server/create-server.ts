@@ -218,7 +218,7 @@ export function createServerOver(options: ServerOptions, ports: ServerPorts): Se
       return fresh
     },
     onChange: core.onChange,
-    headerPlan: (name, principal) => findVisible(snapshot.tools, name, principal, ports.logger)?.headers,
+    headerPlan: (name, principal) => findVisible(snapshot.tools, name, principal)?.headers,
   }
   if (options.methods) arrange({ ...setup, methods: withMethods(options.methods) })
   for (const extension of options.extensions ?? []) use(extension)

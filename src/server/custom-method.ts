@@ -94,7 +94,7 @@ export async function callMethod(
   if (!handler) throw new Refusal('InternalError', { cause: new Error(`${value.name} is on, but has no handler`) })
   const checked = params ? await params.validate(call.params) : { value: call.params }
   if (!('value' in checked)) throw new Refusal('MalformedParams')
-  const run = { core, call, context, target: value.name }
+  const run = { core, call, context, name: value.name, target: value.name }
   const outcome = await runHandler(run, await openRound(run), (ctx) => handler(checked.value as never, ctx))
   if ('asks' in outcome)
     throw new Refusal('InternalError', { cause: new Error('A custom method cannot ask the client in rounds') })

@@ -7,6 +7,7 @@ import type { Json } from '../model/json.ts'
 import type { AskAnswer, AskRequest } from '../model/nouns.ts'
 import { Refusal } from '../model/refusal.ts'
 import type { Core } from './core.ts'
+import { quoted } from './visibility.ts'
 
 /** Rejects everything that depends on an answer which is not there yet. Not an `Error` to be handled: the round is over. */
 export class Suspension extends Error {
@@ -61,9 +62,10 @@ export class Round {
     return this.#flow
   }
 
-  /** The flow as it goes by `id`, unless an earlier round named it already. */
-  named(id: string): Flow {
-    return (this.#flow ??= namedFlow(id))
+  /** The flow as it goes by `id`, unless an earlier round named it already, and by the client's `key`, if there is one. */
+  named(id: string, key: string | undefined): Flow {
+    const flow = this.#flow ?? namedFlow(id)
+    return (this.#flow = key === undefined || flow.key !== undefined ? flow : { ...flow, key })
   }
 
   /** Records each step the moment it is done; after a run that may have ended anywhere, looks for them first. */
@@ -159,7 +161,7 @@ export class Round {
     try {
       return await retried(stepPatience, () => recordStep(flow, key, result, this.#core.ports))
     } catch (error) {
-      this.#core.ports.logger.error('the result of a step could not be recorded', { step: key, error })
+      this.#core.ports.logger.error('the result of a step could not be recorded', { step: quoted(key), error })
       return result
     }
   }

@@ -22,7 +22,9 @@ export interface Run {
   readonly core: Core
   readonly call: Call
   readonly context: CallContext
-  /** The tool, prompt or URI. */
+  /** What is registered: the name of a tool, prompt or method, a URI, or a template's text. */
+  readonly name: string
+  /** What is called of it: for a template the caller's URI, else the name. */
   readonly target: string
 }
 
@@ -64,7 +66,7 @@ async function awaited<T>(run: Run, round: Round, returned: Promise<T>, handler:
 function ended<T>(run: Run, round: Round, returned: T, handler: Handler<T>): Awaitable<Outcome<T>> {
   if (round.suspended) {
     run.core.warnOnce('a handler went on after it had to wait for the client; what it came to is discarded', {
-      target: run.target,
+      name: run.name,
     })
     return suspend(run, round)
   }

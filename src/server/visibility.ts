@@ -12,23 +12,31 @@ export function isVisible({ scopes }: Scoped, principal: Principal | undefined):
   return scopes === undefined || (principal !== undefined && scopes.every((scope) => principal.scopes.has(scope)))
 }
 
-/**
- * What `key` names for `principal`. Hidden and absent are the same to the caller; only the log tells them apart,
- * with the caller's text as a field of bounded length.
- */
+/** What `key` names for `principal`. Hidden and absent are the same. */
 export function findVisible<E extends Scoped>(
+  shelf: Shelf<E>,
+  key: string,
+  principal: Principal | undefined,
+): E | undefined {
+  const entry = shelf.byKey.get(key)
+  return entry !== undefined && isVisible(entry, principal) ? entry : undefined
+}
+
+/** As {@link findVisible}, for a caller: what it cannot have is told to the log, see {@link logMissing}. */
+export function lookUp<E extends Scoped>(
   shelf: Shelf<E>,
   key: string,
   principal: Principal | undefined,
   logger: Logger,
 ): E | undefined {
-  const entry = shelf.byKey.get(key)
-  if (entry !== undefined && isVisible(entry, principal)) return entry
-  logger.debug(entry === undefined ? 'not registered' : 'hidden from the caller', {
-    name: quoted(key),
-    principal: principal?.id,
-  })
-  return undefined
+  const entry = findVisible(shelf, key, principal)
+  if (entry === undefined) logMissing(key, shelf.byKey.has(key), principal, logger)
+  return entry
+}
+
+/** Tells the log, and it alone, whether what a caller asked for is hidden from it or absent. `key` is the caller's text. */
+export function logMissing(key: string, hidden: boolean, principal: Principal | undefined, logger: Logger): void {
+  logger.debug(hidden ? 'hidden from the caller' : 'not registered', { name: quoted(key), principal: principal?.id })
 }
 
 /** A peer's text as it may stand in a log line: escaped, and cut to 64 characters. */

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { form, inputRequired, memoryStore, prompt, resource, tool } from '../../src/index.ts'
+import { form, inputRequired, memoryStore, prompt, resource, template, tool } from '../../src/index.ts'
 import type { Context, Server } from '../../src/index.ts'
 import type { Response, TestClient } from '../../src/testing.ts'
 import {
@@ -104,7 +104,7 @@ test('a catch that swallows the suspension changes nothing, and is warned of onc
   await asks(client)
   const warnings = at('warn').filter(({ message }) => /discarded/.test(message))
   assert.equal(warnings.length, 1)
-  assert.deepEqual(warnings[0]?.fields, { target: 't' })
+  assert.deepEqual(warnings[0]?.fields, { name: 't' })
   assert.equal(textOf(await client.request('tools/call', { name: 't', ...retry(state, { a: yes }) })), 'accept')
 })
 
@@ -529,4 +529,33 @@ test('a handler that forgets to wait for a refused question does not take the pr
   } finally {
     process.off('unhandledRejection', listen)
   }
+})
+
+test('a warning about a handler comes once for each that is registered, whatever its callers ask for', async () => {
+  const { logger, at } = recorder()
+  const swallow = async (ctx: Context): Promise<string> => {
+    await ctx.elicit('a', sure, 'A?').catch(() => {})
+    return 'x'
+  }
+  const complete = { id: async (_: string, __: object, ctx: Context) => [await swallow(ctx)] }
+  const server = serverOf({
+    logger,
+    tools: [tool('t', {}, (_, ctx) => swallow(ctx))],
+    resources: [template('a://{id}', { name: 'a', complete }, (_, ctx) => swallow(ctx))],
+    prompts: [prompt('p', { arguments: { id: { complete: complete.id } } }, (_, ctx) => swallow(ctx))],
+  })
+  const client = await clientOf(server)
+  const completed = { argument: { name: 'id', value: '' } }
+  for (let n = 0; n < 5; n++) {
+    await client.request('resources/read', { uri: `a://${n}` })
+    await client.request('tools/call', { name: 't' })
+    await client.request('prompts/get', { name: 'p' })
+    await client.request('completion/complete', { ref: { type: 'ref/prompt', name: 'p' }, ...completed })
+    await client.request('completion/complete', { ref: { type: 'ref/resource', uri: 'a://{id}' }, ...completed })
+  }
+  const told = at('warn').filter(({ message }) => message.startsWith('a handler went on'))
+  assert.deepEqual(
+    told.map(({ fields }) => (fields as { name: string }).name),
+    ['a://{id}', 't', 'p'],
+  )
 })

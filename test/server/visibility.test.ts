@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { prompt, resource, template, tool } from '../../src/index.ts'
 import { connectInMemory } from '../../src/index.ts'
-import { clientOf, everything, recorder, revisions, serverOf, settled, staff, textOf } from './support.ts'
+import { clientOf, everything, recorder, revisions, serverOf, settled, staff, sure, textOf } from './support.ts'
 import type { Server } from '../../src/index.ts'
 import { quoted } from '../../src/server/visibility.ts'
 
@@ -193,6 +193,77 @@ test("the server's own log tells hidden from absent, and the caller's text only 
   )
   const { name } = told[1]?.fields as { name: string }
   assert.ok(name.length < 80 && !name.includes('\n'), name)
+})
+
+/** What the log says of lookups that failed, after `ask`. */
+async function lookups(ask: (server: Server) => Promise<unknown>): Promise<unknown[]> {
+  const { logger, at } = recorder()
+  await ask(serverOf({ ...books, logger }))
+  return at('debug')
+    .filter(({ message }) => message === 'hidden from the caller' || message === 'not registered')
+    .map(({ message, fields }) => [message, (fields as { name: string }).name])
+}
+
+const books = {
+  tools: [tool('hidden', secret, () => 'seen')],
+  resources: [
+    resource('memo://hidden', { name: 'h', ...secret }, () => 'seen'),
+    resource('note://hidden', { name: 'n', ...secret }, () => 'seen'),
+    template('note://{id}', { name: 'note' }, () => 'seen'),
+    template('staff://{id}', { name: 'staff', ...secret }, () => 'seen'),
+  ],
+}
+
+test('the log tells what was not found once, after everything was tried, and nothing of what was found', async () => {
+  const asked = (method: string, uri: string) =>
+    lookups(async (server) => (await clientOf(server, { revision: '2025-11-25' })).request(method, { uri }))
+  for (const method of ['resources/read', 'resources/subscribe']) {
+    assert.deepEqual(await asked(method, 'note://1'), [], 'read by a template')
+    assert.deepEqual(await asked(method, 'note://hidden'), [], 'a visible template has it')
+    assert.deepEqual(await asked(method, 'memo://hidden'), [['hidden from the caller', '"memo://hidden"']])
+    assert.deepEqual(await asked(method, 'staff://1'), [['hidden from the caller', '"staff://1"']])
+    assert.deepEqual(await asked(method, 'memo://absent'), [['not registered', '"memo://absent"']])
+  }
+})
+
+test('a hidden tool is told of once where its headers are looked for before', async () => {
+  const told = await lookups(async (server) => {
+    server.headerPlan('hidden', undefined)
+    await (await clientOf(server)).request('tools/call', { name: 'hidden' })
+  })
+  assert.deepEqual(told, [['hidden from the caller', '"hidden"']])
+})
+
+test('a change of what somebody cannot see is no lookup of theirs', async () => {
+  const told = await lookups(async (server) => {
+    const client = await clientOf(server)
+    void client.request('subscriptions/listen', { notifications: { resourceSubscriptions: ['memo://hidden'] } })
+    await settled()
+    server.updated('memo://hidden')
+    await client.close()
+  })
+  assert.deepEqual(told, [])
+})
+
+test('a URI that a handler fails on stands in the log escaped and cut', async () => {
+  const { logger, lines } = recorder()
+  const server = serverOf({
+    logger,
+    resources: [
+      template('odd://{+rest}', { name: 'odd' }, async (_, ctx) => {
+        await ctx.elicit('a', sure, 'A?').catch(() => {})
+        if (!ctx.can('elicitation.form')) throw new Error('broken')
+        return 'x'
+      }),
+    ],
+  })
+  for (const capabilities of [{}, everything]) {
+    const client = await clientOf(server, { capabilities })
+    await client.request('resources/read', { uri: `odd://${'x'.repeat(5000)}` })
+  }
+  assert.ok(lines.some(({ message }) => message === 'a handler threw'))
+  assert.ok(lines.some(({ message }) => message.startsWith('a handler went on')))
+  for (const { fields } of lines) assert.doesNotMatch(JSON.stringify(fields ?? {}), /x{100}/)
 })
 
 test('a text in a log line is whole up to 64 characters, and cut after them', () => {

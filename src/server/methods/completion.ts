@@ -4,7 +4,7 @@ import { Refusal } from '../../model/refusal.ts'
 import type { Core, Method } from '../core.ts'
 import type { Completer } from '../resource.ts'
 import { openRound, runHandler } from '../run.ts'
-import { findVisible } from '../visibility.ts'
+import { lookUp } from '../visibility.ts'
 import { failed } from './resources.ts'
 
 /** At most this many values are sent (specification, completion). */
@@ -14,8 +14,8 @@ const maxValues = 100
 export const complete: Method<'completion/complete'> = async (params, context, core, call) => {
   const completer = completerOf(params, context.principal, core)
   if (!completer) return { completion: { values: [], total: 0, hasMore: false } }
-  const { argument, context: around } = params
-  const run = { core, call, context, target: argument.name }
+  const { argument, context: around, ref } = params
+  const run = { core, call, context, name: ref.type === 'ref/prompt' ? ref.name : ref.uri, target: argument.name }
   try {
     const outcome = await runHandler(run, await openRound(run), (ctx) =>
       completer(argument.value, around?.arguments ?? {}, ctx),
@@ -23,7 +23,7 @@ export const complete: Method<'completion/complete'> = async (params, context, c
     if ('asks' in outcome) throw new Error('A completer cannot ask the client')
     return completed(outcome.value)
   } catch (thrown) {
-    throw failed(thrown, argument.name, core)
+    throw failed(thrown, run)
   }
 }
 
@@ -35,11 +35,11 @@ function completerOf(
 ): Completer | undefined {
   const { prompts, resourceTemplates } = core.snapshot()
   if (ref.type === 'ref/prompt') {
-    const given = findVisible(prompts, ref.name, principal, core.ports.logger)?.value.config.arguments
+    const given = lookUp(prompts, ref.name, principal, core.ports.logger)?.value.config.arguments
     if (!given || !Object.hasOwn(given, argument.name)) throw new Refusal('UnknownReference')
     return given[argument.name]?.complete
   }
-  const entry = findVisible(resourceTemplates, ref.uri, principal, core.ports.logger)
+  const entry = lookUp(resourceTemplates, ref.uri, principal, core.ports.logger)
   if (!entry?.template.variables.includes(argument.name)) throw new Refusal('UnknownReference')
   const completers = entry.value.config.complete ?? {}
   return Object.hasOwn(completers, argument.name) ? completers[argument.name] : undefined

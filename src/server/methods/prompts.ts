@@ -6,7 +6,7 @@ import { listPage } from '../listing.ts'
 import type { Prompted } from '../prompt.ts'
 import type { InputRequired } from '../result.ts'
 import { openRound, runHandler } from '../run.ts'
-import { findVisible } from '../visibility.ts'
+import { lookUp } from '../visibility.ts'
 import { failed } from './resources.ts'
 
 /** `prompts/list`: the prompts that the caller sees. */
@@ -15,20 +15,20 @@ export const listPrompts: Method<'prompts/list'> = async (params, context, core)
 
 /** `prompts/get`: what the getter makes of the arguments. */
 export const getPrompt: Method<'prompts/get'> = async (params, context, core, call) => {
-  const entry = findVisible(core.snapshot().prompts, params.name, context.principal, core.ports.logger)
+  const entry = lookUp(core.snapshot().prompts, params.name, context.principal, core.ports.logger)
   if (!entry) throw new Refusal('UnknownPrompt')
   const { getter, config } = entry.value
   if (!getter) throw new Refusal('UnassignedPrompt')
   const args = params.arguments ?? {}
   if (entry.required.some((name) => own(args, name) === undefined)) throw new Refusal('MissingArgument')
-  const run = { core, call, context, target: entry.key }
+  const run = { core, call, context, name: entry.key, target: entry.key }
   const round = await openRound(run)
   try {
     // The getter's own argument type follows from the arguments that were just checked.
     const outcome = await runHandler<Prompted>(run, round, (ctx) => getter(args as never, ctx))
     return 'asks' in outcome ? outcome.asks : toMessages(outcome.value, config.description)
   } catch (thrown) {
-    throw failed(thrown, entry.key, core)
+    throw failed(thrown, run)
   }
 }
 

@@ -1,6 +1,7 @@
 import type { ResourceContents } from '../../model/content.ts'
 import type { CacheHints } from '../../model/nouns.ts'
 import type { Principal } from '../../model/notification.ts'
+import { silent } from '../../model/ports.ts'
 import { isRefusal, Refusal } from '../../model/refusal.ts'
 import type { Context } from '../context.ts'
 import type { Core, Method } from '../core.ts'
@@ -8,8 +9,8 @@ import type { ResourceEntry, TemplateEntry } from '../entry.ts'
 import { listPage } from '../listing.ts'
 import type { Readable, Variables } from '../resource.ts'
 import { messageOf, type InputRequired } from '../result.ts'
-import { openRound, runHandler } from '../run.ts'
-import { findVisible, isVisible } from '../visibility.ts'
+import { openRound, runHandler, type Run } from '../run.ts'
+import { findVisible, isVisible, logMissing, quoted } from '../visibility.ts'
 
 /** `resources/list`: the resources that the caller sees. */
 export const listResources: Method<'resources/list'> = async (params, context, core) =>
@@ -21,6 +22,8 @@ export const listResourceTemplates: Method<'resources/templates/list'> = async (
 
 /** What a URI leads to for somebody: how to read it, or that it is listed with nothing behind it. */
 interface Found {
+  /** The URI or the template that it is registered under. */
+  readonly name: string
   readonly config: (ResourceEntry | TemplateEntry)['value']['config']
   readonly read: ((ctx: Context) => Promise<Readable> | Readable) | undefined
 }
@@ -28,10 +31,10 @@ interface Found {
 /** A hidden resource falls through to a visible template, as one that does not exist would. */
 function find(uri: string, principal: Principal | undefined, core: Core): Found | undefined {
   const { resources, resourceTemplates } = core.snapshot()
-  const exact = findVisible(resources, uri, principal, core.ports.logger)
+  const exact = findVisible(resources, uri, principal)
   if (exact) {
     const { config, reader } = exact.value
-    return { config, read: reader && ((ctx) => reader(uri, ctx)) }
+    return { name: uri, config, read: reader && ((ctx) => reader(uri, ctx)) }
   }
   let best: { readonly entry: TemplateEntry; readonly variables: Variables } | undefined
   for (const entry of resourceTemplates.ordered) {
@@ -43,31 +46,45 @@ function find(uri: string, principal: Principal | undefined, core: Core): Found 
   if (!best) return undefined
   const { variables } = best
   const { config, reader } = best.entry.value
-  return { config, read: reader && ((ctx) => reader(variables, ctx, uri)) }
+  return { name: best.entry.key, config, read: reader && ((ctx) => reader(variables, ctx, uri)) }
+}
+
+/** What `uri` leads to for a caller. @throws Refusal `UnknownResource`; the log hears whether it is hidden or absent */
+function lookUp(uri: string, principal: Principal | undefined, core: Core): Found {
+  const found = find(uri, principal, core)
+  if (found) return found
+  const { logger } = core.ports
+  if (logger !== silent) logMissing(uri, isRegistered(uri, core), principal, logger)
+  throw new Refusal('UnknownResource', { data: { uri } })
+}
+
+/** Tries every template whatever is found before, so that hidden and absent take equally long. */
+function isRegistered(uri: string, core: Core): boolean {
+  const { resources, resourceTemplates } = core.snapshot()
+  const fitting = resourceTemplates.ordered.filter(({ template }) => template.match(uri))
+  return resources.byKey.has(uri) || fitting.length > 0
 }
 
 /** `resources/read`: from the resource of this URI, else from the first visible template that fits. */
 export const readResource: Method<'resources/read'> = async (params, context, core, call) => {
   const { uri } = params
-  const found = find(uri, context.principal, core)
-  if (!found) throw new Refusal('UnknownResource', { data: { uri } })
-  const { config, read } = found
+  const { name, config, read } = lookUp(uri, context.principal, core)
   if (!read) throw new Refusal('UnassignedResource', { data: { uri } })
-  const run = { core, call, context, target: uri }
+  const run = { core, call, context, name, target: uri }
   const round = await openRound(run)
   try {
     const outcome = await runHandler<Readable>(run, round, read)
     if ('asks' in outcome) return outcome.asks
     return { contents: toContents(uri, config.mimeType, outcome.value), ...hintsOf(config.cache) }
   } catch (thrown) {
-    throw failed(thrown, uri, core)
+    throw failed(thrown, run)
   }
 }
 
 /** What a reader, getter or completer threw, as the refusal that carries its words. */
-export function failed(thrown: unknown, target: string, core: Core): unknown {
+export function failed(thrown: unknown, { core, name, target }: Run): unknown {
   if (isRefusal(thrown)) return thrown
-  core.ports.logger.error('a handler threw', { target, error: thrown })
+  core.ports.logger.error('a handler threw', { name, target: quoted(target), error: thrown })
   return new Refusal('HandlerFailed', {
     cause: thrown,
     ...(!core.options.maskErrors && { message: messageOf(thrown) }),
@@ -94,7 +111,7 @@ function hintsOf(hints: CacheHints | undefined): CacheHints {
 
 /** `resources/subscribe`: only to what the caller could read. */
 export const subscribeResource: Method<'resources/subscribe'> = async (params, context, core) => {
-  if (!find(params.uri, context.principal, core)) throw new Refusal('UnknownResource', { data: { uri: params.uri } })
+  lookUp(params.uri, context.principal, core)
   await context.session?.subscribe(params.uri)
   return {}
 }

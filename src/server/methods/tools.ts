@@ -14,7 +14,7 @@ import { brandOf, isToolError, messageOf, type Result } from '../result.ts'
 import { needFeatures } from '../run-context.ts'
 import { openRound, runHandler, type Run } from '../run.ts'
 import { runAsTask, taskMode } from '../task-run.ts'
-import { findVisible } from '../visibility.ts'
+import { lookUp } from '../visibility.ts'
 
 /** `tools/list`: the tools that the caller sees. */
 export const listTools: Method<'tools/list'> = async (params, context, core) =>
@@ -22,11 +22,11 @@ export const listTools: Method<'tools/list'> = async (params, context, core) =>
 
 /** Runs a tool: lookup, features, state, arguments, run. What the tool throws is a result that the model can act on. */
 export const callTool: Method<'tools/call'> = async (params, context, core, call) => {
-  const entry = findVisible(core.snapshot().tools, params.name, context.principal, core.ports.logger)
+  const entry = lookUp(core.snapshot().tools, params.name, context.principal, core.ports.logger)
   if (entry === undefined) throw new Refusal('UnknownTool')
   needFeatures(entry.value.config.needs, context)
   const mode = taskMode(entry, params, context)
-  const run = { core, call, context, target: entry.key }
+  const run = { core, call, context, name: entry.key, target: entry.key }
   const opening = openRound(run)
   const round = opening instanceof Promise ? await opening : opening
   const checking = entry.input.validate(params.arguments ?? {})
@@ -37,7 +37,7 @@ export const callTool: Method<'tools/call'> = async (params, context, core, call
       : runTool(entry, args, round, run)
   const key = onceKey(entry, run, round.flow)
   if (key === undefined) return go()
-  return once(key, round.named(key.flow), entry, run, (again) => {
+  return once(key, round.named(key.flow, key.key), entry, run, (again) => {
     round.recordSteps(again)
     return go()
   })
@@ -110,11 +110,11 @@ function isBlock(value: unknown): value is ContentBlock {
   return typeof value === 'object' && value !== null && typeof (value as { type?: unknown }).type === 'string'
 }
 
-function failure(thrown: unknown, { core, context, target }: Run): CallToolResult {
+function failure(thrown: unknown, { core, context, name }: Run): CallToolResult {
   if (isRefusal(thrown)) throw thrown
   if (isToolError(thrown)) return saying(thrown.message)
   if (context.signal.aborted) throw thrown
-  core.ports.logger.error('a tool threw', { tool: target, error: thrown })
+  core.ports.logger.error('a tool threw', { tool: name, error: thrown })
   return saying(core.options.maskErrors ? 'The tool failed' : messageOf(thrown))
 }
 
