@@ -299,6 +299,27 @@ for (const [name, options] of Object.entries(ways)) {
     await link.close()
   })
 
+  test(`${name}: an acknowledgement without an end is cut off`, async () => {
+    await using server = await scripted(({ body }, r) => pour(r.writeHead(body.includes('refused') ? 400 : 202)))
+    const { send, link } = await server.talk(options)
+    await send(notification('x'))
+    assert.equal(describe(await failureOf(send(notification('refused')))), 'HttpStatus no 400')
+    await until(() => server.gone.length === 2)
+    await link.close()
+  })
+
+  test(`${name}: a limit to silence minds neither an answer in time nor what breaks before it`, async () => {
+    await using server = await scripted(({ body }, r) =>
+      body.includes('break') ? r.destroy() : respond(r, 200, result(1)),
+    )
+    const { ask, send, heard, link } = await server.talk({ ...options, idleTimeoutMs: 30 })
+    await ask(rpc(1, 'ping'))
+    assert.equal(describe(await failureOf(send(rpc(2, 'break')))), 'ConnectionLost unknown')
+    await sleep(60)
+    assert.deepEqual([heard.losses, heard.messages.length], [[], 1])
+    await link.close()
+  })
+
   test(`${name}: silence on a response is the end of it, where there is a limit`, async () => {
     await using server = await scripted((_, r) => {
       stream(r)

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { getEventListeners } from 'node:events'
 import { test } from 'node:test'
 import { memoryStore } from '../../../src/store/memory.ts'
 import { createHttpLink } from '../../../src/transport/dial/http.ts'
@@ -6,7 +7,7 @@ import type { HttpLinkOptions } from '../../../src/transport/dial/http-channel.t
 import { fetchHandler } from '../../../src/transport/serve/fetch.ts'
 import type { HttpOptions } from '../../../src/transport/serve/http-types.ts'
 import { serveHttp } from '../../../src/transport/serve/node.ts'
-import { call, modern, modernCall, peerOf, said, standIn, type StandIn } from '../serve/stand-in.ts'
+import { call, modern, modernCall, notification, peerOf, said, standIn, type StandIn } from '../serve/stand-in.ts'
 import { mirrored, talk, until, type Talk } from './support.ts'
 
 interface Way {
@@ -69,6 +70,20 @@ for (const [name, open] of Object.entries(ways)) {
       await way.close()
     })
   }
+
+  test(`${name}: a signal of many calls keeps nothing of those that ended`, async () => {
+    const way = await open()
+    const { ask, send, link } = await way.talk()
+    const { signal } = new AbortController()
+    for (let id = 0; id < 20; id++) {
+      const message = modernCall(id, id % 2 === 0 ? 'echo' : 'progress', { steps: 1 })
+      await ask(message, { headers: mirrored(message), signal })
+    }
+    await send(notification('notifications/x'), { signal })
+    await until(() => getEventListeners(signal, 'abort').length === 0)
+    await link.close()
+    await way.close()
+  })
 
   test(`${name}: requests that say everything themselves, mirrored in headers`, async () => {
     const way = await open()
