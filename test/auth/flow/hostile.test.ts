@@ -5,17 +5,8 @@ import { isCallFailed } from '../../../src/model/failure.ts'
 import { agreeing, call, startWorld, type Answer, type Route } from './support.ts'
 
 const values: readonly unknown[] = [
-  ...[undefined, null, true, -1, 1e300, '', 'x', 'http://10.0.0.1/', 'https://169.254.169.254/', 'javascript:x'],
-  ...[
-    'https://[::1',
-    'a\r\nb',
-    '\u0000',
-    [],
-    [null],
-    ['S256', 'none', 'https://10.0.0.1'],
-    {},
-    { __proto__: null, toString: 1 },
-  ],
+  ...[undefined, null, -1, 1e300, '', 'https://169.254.169.254/', 'javascript:x', 'https://[::1', 'a\r\nb'],
+  ...[[], [null], ['S256', 'none', 'https://10.0.0.1'], {}],
 ]
 const places: Readonly<Record<string, readonly string[]>> = {
   '/.well-known/oauth-protected-resource/mcp': ['resource', 'authorization_servers', 'scopes_supported'],
