@@ -18,6 +18,8 @@ export interface Binding {
 /** A call that may take several rounds: what was asked, answered and done so far. */
 export interface Flow {
   readonly id: string
+  /** The client's key that it goes by, too; never another one. */
+  readonly key?: string
   /** 0 before anything was asked. */
   readonly round: number
   /** Digests of the questions that this round's answers belong to, by key. */

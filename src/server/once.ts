@@ -3,10 +3,11 @@ import type { Outcome } from '../durable/claim.ts'
 import type { Claiming, Held, Known, Settling } from '../durable/claims.ts'
 import { digest, fingerprint } from '../durable/digest.ts'
 import type { Flow } from '../durable/flow.ts'
-import type { CallToolResult, CreateTaskResult, InputRequiredResult } from '../model/call.ts'
+import type { Call, CallToolResult, CreateTaskResult, InputRequiredResult } from '../model/call.ts'
 import { isLater, type Awaitable } from '../model/at-once.ts'
 import { own, type Json, type JsonObject } from '../model/json.ts'
 import { isRefusal, Refusal, type RefusalKind } from '../model/refusal.ts'
+import type { CallContext } from '../model/served.ts'
 import type { ToolEntry } from './entry.ts'
 import { stateTtlMs, type Run } from './run.ts'
 
@@ -26,26 +27,40 @@ const recordWaitMs = 2_000
 export interface OnceKey {
   /** Names the flow; the claim, the state and the keys of its steps go by it. */
   readonly flow: string
+  /** The client's key that the flow goes by, too. Where that is another name, it is claimed as well. */
+  readonly key?: string | undefined
   /** What stands for the arguments, where the flow's name is bound to them already. */
   readonly arguments?: string
   readonly keepMs?: number
 }
 
 /**
- * Under which key a call runs once, if under any: the client's own, the state it brings, or (before 2026-07-28) its
- * request id. Scoped by who calls and what. @throws Refusal `MalformedParams` for a key that is none
+ * Under which key a call runs once, if under any: the state it brings, the client's own, or (before 2026-07-28) its
+ * request id. Scoped by who calls and what. A state goes first, since it stands for what the client was asked and
+ * agreed to: however it is sent again, and with whatever key, that is done once.
+ * @throws Refusal `MalformedParams` for a key that is none, `KeyConflict` for a state that goes by another key
  */
 export function onceKey(entry: ToolEntry, { call, context }: Run, flow: Flow | undefined): OnceKey | undefined {
-  const given = own(call.meta, metaKey) ?? context.header?.('idempotency-key')
   const scope = [context.principal?.id ?? null, entry.key]
-  if (given !== undefined) {
-    if (typeof given !== 'string' || given === '' || given.length > maxKeyLength) throw new Refusal('MalformedParams')
-    return { flow: digest('key', ...scope, given) }
+  const given = givenKey(call, context)
+  const key = given === undefined ? undefined : digest('key', ...scope, given)
+  if (flow !== undefined) {
+    if (key !== undefined && flow.key !== undefined && flow.key !== key) throw new Refusal('KeyConflict')
+    return { flow: flow.id, key: flow.key ?? key }
   }
-  if (flow !== undefined) return { flow: flow.id }
+  if (key !== undefined) return { flow: key, key }
   if (context.requestKey === undefined || entry.value.config.annotations?.readOnlyHint) return undefined
   const flowId = digest('request', ...scope, context.requestKey, call.params.arguments ?? null)
   return { flow: flowId, arguments: '', keepMs: keepRequestIdsMs }
+}
+
+function givenKey({ meta }: Call, context: CallContext): string | undefined {
+  const said = own(meta, metaKey)
+  // A key that is null is none: it must not make way for another, or for no key at all.
+  const given = said === undefined ? context.header?.('idempotency-key') : said
+  if (given === undefined) return undefined
+  if (typeof given !== 'string' || given === '' || given.length > maxKeyLength) throw new Refusal('MalformedParams')
+  return given
 }
 
 type Answer = CallToolResult | InputRequiredResult | CreateTaskResult
@@ -79,17 +94,47 @@ export async function once(
 
 function claim(key: OnceKey, flow: Flow, entry: ToolEntry, run: Run): Awaitable<Held | Known> {
   const { core, call } = run
-  const claiming: Claiming = {
-    id: key.flow,
-    attempt: {
-      arguments: key.arguments ?? fingerprint(call.params.arguments ?? null),
-      round: flow.round,
-      answers: flow.round === 0 ? '' : digest(flow.answers),
-      rerun: entry.value.config.rerun === 'safe',
-    },
-    keepMs: key.keepMs,
+  const attempt = {
+    arguments: key.arguments ?? fingerprint(call.params.arguments ?? null),
+    round: flow.round,
+    answers: flow.round === 0 ? '' : digest(flow.answers),
+    rerun: entry.value.config.rerun === 'safe',
   }
-  return core.options.once?.whileRunning === 'join' ? joined(claiming, run) : core.claims.claim(claiming)
+  const take = (id: string): Awaitable<Held | Known> => {
+    const claiming: Claiming = { id, attempt, keepMs: key.keepMs }
+    return core.options.once?.whileRunning === 'join' ? joined(claiming, run) : core.claims.claim(claiming)
+  }
+  return key.key === undefined || key.key === key.flow ? take(key.flow) : bothTaken(key.key, key.flow, take)
+}
+
+/** Claims a flow that was begun without a key, and the key that came later: the key first, so that it is never too late. */
+async function bothTaken(
+  key: string,
+  flow: string,
+  take: (id: string) => Awaitable<Held | Known>,
+): Promise<Held | Known> {
+  const keyed = await take(key)
+  if ('kind' in keyed) return keyed
+  let own: Held | Known
+  try {
+    own = await take(flow)
+  } catch (error) {
+    void keyed.settle({ kind: 'release' })
+    throw error
+  }
+  if ('kind' in own) {
+    void keyed.settle({ kind: 'release' })
+    // It ran already, and not by this key.
+    return own.kind === 'replay' ? { kind: 'conflict' } : own
+  }
+  const held = [own, keyed]
+  return {
+    again: held.some(({ again }) => again),
+    settle: (event) => {
+      const written = held.map(({ settle }) => settle(event)).filter((each) => isLater(each))
+      return written.length > 0 ? Promise.all(written).then(() => {}) : undefined
+    },
+  }
 }
 
 /** Waits while the key is running. */

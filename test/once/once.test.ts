@@ -88,6 +88,9 @@ for (const [way, open] of Object.entries(ways)) {
 
     on('a key that is none is refused', async (speaker, { state }) => {
       assert.match(toldBy(await speaker.call('add', {}, { key: '' })), /^refused -32602/)
+      for (const key of [null, 0]) {
+        assert.match(toldBy(await speaker.call('add', {}, { key, header: 'header' })), /^refused -32602/)
+      }
       assert.match(toldBy(await speaker.call('add', {}, { key: 'k'.repeat(257) })), /^refused -32602/)
       assert.equal(state.count, 0)
     })

@@ -114,6 +114,49 @@ test('a first round with a key is told again with its question, and goes on on a
   assert.deepEqual(of.effects, ['one', 'two'])
 })
 
+test('a state is answered once, whatever key comes with it', async () => {
+  const of = world()
+  const [one, other] = [await replica(of), await replica(of)]
+  const params = answering(stateOf(await one.call('asks', {})))
+  assert.equal(toldBy(await one.call('asks', { params })), 'did one two')
+  for (const key of ['k', 'l']) assert.match(toldBy(await other.call('asks', { key, params })), /^refused -32602/)
+  assert.equal(toldBy(await other.call('asks', { params })), 'did one two, replayed')
+  assert.deepEqual(of.effects, ['one', 'two'])
+})
+
+test('a key that comes with the answers is good for that call from then on', async () => {
+  const of = world()
+  const one = await replica(of)
+  const params = answering(stateOf(await one.call('asks', {})))
+  assert.equal(toldBy(await one.call('asks', { key: 'k', params })), 'did one two')
+  const done = ['k', 'k', undefined]
+  for (const key of done)
+    assert.equal(toldBy(await one.call('asks', { params, ...(key && { key }) })), 'did one two, replayed')
+  assert.equal(toldBy(await one.call('asks', { key: 'k' })), 'did one two, replayed')
+  assert.match(toldBy(await one.call('asks', { key: 'l', params })), /^refused -32602/)
+  assert.deepEqual(of.effects, ['one', 'two'])
+})
+
+test('a key that came with the answers of one state is not good for those of another', async () => {
+  const of = world()
+  const one = await replica(of)
+  const [first, second] = [await one.call('asks', {}), await one.call('asks', {})]
+  const told = []
+  for (const asked of [first, second])
+    told.push(toldBy(await one.call('asks', { key: 'k', params: answering(stateOf(asked)) })))
+  assert.deepEqual(told, ['did one one two', 'did one one two, replayed'])
+  assert.deepEqual(of.effects, ['one', 'one', 'two'])
+})
+
+test('a call that began under one key does not go on under another', async () => {
+  const of = world()
+  const one = await replica(of)
+  const params = answering(stateOf(await one.call('asks', { key: 'k' })))
+  assert.match(toldBy(await one.call('asks', { key: 'l', params })), /^refused -32602/)
+  assert.equal(toldBy(await one.call('asks', { key: 'k', params })), 'did one two')
+  assert.deepEqual(of.effects, ['one', 'two'])
+})
+
 test('a question nobody answered in time is asked anew, and what was done stays done', async () => {
   const of = world()
   const one = await replica(of, { stateTtlMs: 1_000 })

@@ -15,7 +15,7 @@ export interface Said {
 /** What one call says beside its arguments. */
 export interface Saying {
   readonly id?: string | number
-  readonly key?: string
+  readonly key?: string | number | null
   readonly header?: string
   /** Aborting it drops the connection, over HTTP. */
   readonly signal?: AbortSignal
