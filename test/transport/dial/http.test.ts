@@ -79,7 +79,8 @@ for (const [name, open] of Object.entries(ways)) {
       const message = modernCall(id, id % 2 === 0 ? 'echo' : 'progress', { steps: 1 })
       await ask(message, { headers: mirrored(message), signal })
     }
-    await send(notification('notifications/x'), { signal })
+    const notice = notification('notifications/x')
+    await send(notice, { headers: mirrored(notice), signal })
     await until(() => getEventListeners(signal, 'abort').length === 0)
     await link.close()
     await way.close()
