@@ -82,6 +82,9 @@ export function keptFromText(text: string | undefined): Kept | undefined {
   const client = isObject(clientJson) ? clientFromJson(clientJson) : undefined
   if (issuer === undefined || accessToken === undefined || client === undefined) return undefined
   if (found !== 'issuer' && found !== 'origin' && found !== 'none') return undefined
+  const isKey =
+    isObject(proofKey) && ['kty', 'crv', 'x', 'y', 'd'].every((name) => textOf(proofKey, name) !== undefined)
+  if (type === 'dpop' && !isKey) return undefined
   return {
     held: {
       issuer,
@@ -95,7 +98,7 @@ export function keptFromText(text: string | undefined): Kept | undefined {
       renewAt: numberOf(json, 'renewAt'),
       asked: textsOf(json, 'asked') ?? [],
       granted: textsOf(json, 'granted') ?? [],
-      proofKey: isObject(proofKey) ? proofKey : undefined,
+      proofKey: isKey ? proofKey : undefined,
     },
     lease: isObject(lease) ? { by: textOf(lease, 'by') ?? '', until: numberOf(lease, 'until') ?? 0 } : undefined,
   }

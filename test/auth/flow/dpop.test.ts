@@ -127,6 +127,20 @@ test('the key goes with the token: to the next process, and through renewal', as
   assert.equal(keys[0], keys[1])
 })
 
+test('a token whose key was not kept is none', async () => {
+  await using world = await startWorld()
+  binding(world.server, world.issuer)
+  const store = memoryTokens()
+  await call(agreeing({ store }), world.server.url)
+  const key = `dragoman/token//${world.server.url}`
+  const text = (await store.get(key)) ?? ''
+  for (const proofKey of [undefined, {}, { kty: 'EC' }]) {
+    await store.swap(key, await store.get(key), JSON.stringify({ ...(JSON.parse(text) as object), proofKey }))
+    assert.deepEqual(await agreeing({ store }).headers({ url: world.server.url, method: 'POST' }), {})
+  }
+  assert.equal(await call(agreeing({ store }), world.server.url), 200)
+})
+
 test('what the authorization server cannot bind is not used', async () => {
   await using world = await startWorld()
   const { server, issuer } = world
