@@ -9,8 +9,13 @@ export interface Connection {
   readonly current: Caller | undefined
   /** The caller is of no use any more: the next call makes another. */
   leave(caller: Caller): void
+  /** The same, but what is in flight may end. */
+  retire(caller: Caller): void
   close(): Promise<void>
 }
+
+/** How often it is looked whether a retired caller has ended. Milliseconds. */
+const lookMs = 200
 
 /** What a connection is made of. */
 export interface ConnectionOptions {
@@ -52,6 +57,14 @@ export function createConnection({ connect, renewed }: ConnectionOptions): Conne
       if (current === caller) current = undefined
       // What met the end of the session is told that first; the rest is lost with it.
       setImmediate(() => void caller.close(new CallFailed('ConnectionLost', { ran: 'unknown' })))
+    },
+    retire(caller) {
+      if (current === caller) current = undefined
+      const timer = setInterval(() => {
+        if (caller.size > 0 && !closed) return
+        clearInterval(timer)
+        void caller.close()
+      }, lookMs)
     },
     async close() {
       closed = true

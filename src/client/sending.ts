@@ -140,6 +140,10 @@ async function waitBefore(
   job: Job,
   { connection, retry }: SendingOptions,
 ): Promise<number | undefined> {
+  if (caller && attempts === 1 && isOfAnotherAge(error)) {
+    connection.retire(caller)
+    return 0
+  }
   // What a session that is gone refused did not run, and the next attempt gets a new one.
   const replaced = caller !== undefined && connection.current !== caller
   if (replaced && attempts < retry.attempts && isOfGone(error)) return 0
@@ -185,6 +189,11 @@ function heedsKeys({ dialect }: Caller): boolean {
 function isOfGone(error: unknown): boolean {
   if (!isFailure(error) || error.ran !== 'no') return false
   return isRefusal(error) || error.kind === 'HttpStatus' || error.kind === 'ConnectionLost'
+}
+
+/** The server does not speak any more what was agreed: it was replaced, and is to be asked anew what it is. */
+function isOfAnotherAge(error: unknown): boolean {
+  return isRefusal(error) && error.kind === 'UnsupportedVersion' && error.ran === 'no'
 }
 
 /** Everything that waits on one connection is told the same failure, which counts once. */
