@@ -2,7 +2,7 @@ import type { RefusalProfile } from './codec/codec.ts'
 import type { Loss } from './codec/projection.ts'
 import { createCodecs, type Codecs } from './codec/registry.ts'
 import { createStoredSeal } from './durable/key-ring.ts'
-import { silent, type Clock, type Logger, type Random, type Seal } from './model/ports.ts'
+import { guarded, type Clock, type Logger, type Random, type Seal } from './model/ports.ts'
 import type { Served } from './model/served.ts'
 import type { Store } from './model/store.ts'
 import { createPeer } from './peer/create.ts'
@@ -69,8 +69,9 @@ function makePorts({
   keys,
   clock = Date.now,
   random = createRandom(),
-  logger = silent,
+  logger: given,
 }: StateOptions & { readonly logger?: Logger }): ServerPorts {
+  const logger = guarded(given)
   const kept = store ?? memoryStore({ clock })
   return { store: kept, seal: sealOf(keys, kept, { clock, random, logger }), clock, random, logger }
 }
@@ -102,7 +103,7 @@ export function warnOfMemory(served: Served, { store, logger }: ServerPorts): vo
 /** What a door needs besides the peer: the ports of the server behind it. */
 export function portsFor(served: Served, logger: Logger | undefined): ServerPorts {
   const known = portsOf.get(served)
-  if (known) return logger ? { ...known, logger } : known
+  if (known) return logger ? { ...known, logger: guarded(logger) } : known
   const fresh = makePorts(logger ? { logger } : {})
   portsOf.set(served, fresh)
   return fresh

@@ -38,7 +38,7 @@ const ignore = (): void => {}
 
 /** What the peer is told: the table's fixed text, or the handler's own words where the kind carries them. */
 export function messageOf(refusal: Refusal, codec: Codec, profile: RefusalProfile): string {
-  if (refusal.words !== undefined && spoken.has(refusal.kind)) return refusal.words
+  if (typeof refusal.words === 'string' && spoken.has(refusal.kind)) return refusal.words
   const disguise = disguises[refusal.kind]
   const hidden =
     disguise !== undefined && codec.codeOf(refusal.kind, profile).code === codec.codeOf(disguise, profile).code

@@ -22,6 +22,32 @@ const ignore = (): void => {}
 /** A logger that says nothing. */
 export const silent: Logger = { debug: ignore, info: ignore, warn: ignore, error: ignore }
 
+const guards = new WeakMap<Logger, Logger>()
+
+/**
+ * A logger that cannot fail: what `logger` throws or rejects with is dropped, so that a log breaks nothing that it only
+ * tells of. Without one, and for one that is guarded already, the same.
+ */
+export function guarded(logger: Logger = silent): Logger {
+  if (logger === silent) return logger
+  const known = guards.get(logger)
+  if (known !== undefined) return known
+  const each =
+    (level: keyof Logger): Logger['debug'] =>
+    (message, fields) => {
+      try {
+        // Whoever writes it as an async function returns a promise all the same.
+        const said: unknown = logger[level](message, fields)
+        if (said instanceof Promise) said.catch(ignore)
+      } catch {
+        // There is nowhere else to tell it.
+      }
+    }
+  const guard = { debug: each('debug'), info: each('info'), warn: each('warn'), error: each('error') }
+  guards.set(logger, guard).set(guard, guard)
+  return guard
+}
+
 /** Text under encryption that only its key's holders can read, and nobody can alter. */
 export interface Seal {
   /** There until the seal can be used: resolves then, or rejects when its keys cannot be had just now. */

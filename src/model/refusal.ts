@@ -1,58 +1,63 @@
 import type { JsonObject } from './json.ts'
 
+const kinds = [
+  'ParseError',
+  'InvalidRequest',
+  'NotInitialized',
+  'UnknownMethod',
+  'MalformedParams',
+  'MissingArgument',
+  'BadCursor',
+  'BadLogLevel',
+  'UnknownReference',
+  'MalformedInitialize',
+  'MalformedRequestMeta',
+  'UnsupportedVersion',
+  'HeaderMismatch',
+  'MissingClientCapability',
+  'NotCallable',
+  'UnnegotiableVersion',
+  'UnknownTool',
+  'UnknownResource',
+  'UnknownPrompt',
+  'UnassignedResource',
+  'UnassignedPrompt',
+  'UnknownTask',
+  'TaskRequired',
+  'TaskTerminal',
+  'InvalidArguments',
+  'HandlerFailed',
+  'Unserializable',
+  'InternalError',
+  'DuplicateInFlight',
+  'KeyConflict',
+  'TamperedRequestState',
+  'ExpiredRequestState',
+  'IdempotencyUnavailable',
+  'StoreFull',
+  'OutcomeUnknown',
+  'UrlElicitationRequired',
+  'NotRepresentable',
+  'MissingSession',
+  'UnknownSession',
+  'BadVersionHeader',
+  'StreamGap',
+  'ForeignOrigin',
+  'ForeignHost',
+  'Unauthenticated',
+  'InsufficientScope',
+  'MethodNotAllowed',
+  'NotAcceptable',
+  'BodyTooLarge',
+  'UnsupportedMediaType',
+  'RateLimited',
+  'Overloaded',
+] as const
+
 /** Every way in which a request can be refused. What each becomes on the wire is the codec's table. */
-export type RefusalKind =
-  | 'ParseError'
-  | 'InvalidRequest'
-  | 'NotInitialized'
-  | 'UnknownMethod'
-  | 'MalformedParams'
-  | 'MissingArgument'
-  | 'BadCursor'
-  | 'BadLogLevel'
-  | 'UnknownReference'
-  | 'MalformedInitialize'
-  | 'MalformedRequestMeta'
-  | 'UnsupportedVersion'
-  | 'HeaderMismatch'
-  | 'MissingClientCapability'
-  | 'NotCallable'
-  | 'UnnegotiableVersion'
-  | 'UnknownTool'
-  | 'UnknownResource'
-  | 'UnknownPrompt'
-  | 'UnassignedResource'
-  | 'UnassignedPrompt'
-  | 'UnknownTask'
-  | 'TaskRequired'
-  | 'TaskTerminal'
-  | 'InvalidArguments'
-  | 'HandlerFailed'
-  | 'Unserializable'
-  | 'InternalError'
-  | 'DuplicateInFlight'
-  | 'KeyConflict'
-  | 'TamperedRequestState'
-  | 'ExpiredRequestState'
-  | 'IdempotencyUnavailable'
-  | 'StoreFull'
-  | 'OutcomeUnknown'
-  | 'UrlElicitationRequired'
-  | 'NotRepresentable'
-  | 'MissingSession'
-  | 'UnknownSession'
-  | 'BadVersionHeader'
-  | 'StreamGap'
-  | 'ForeignOrigin'
-  | 'ForeignHost'
-  | 'Unauthenticated'
-  | 'InsufficientScope'
-  | 'MethodNotAllowed'
-  | 'NotAcceptable'
-  | 'BodyTooLarge'
-  | 'UnsupportedMediaType'
-  | 'RateLimited'
-  | 'Overloaded'
+export type RefusalKind = (typeof kinds)[number]
+
+const known: ReadonlySet<unknown> = new Set(kinds)
 
 /** Whether the call behind a failure ran: `no` promises that it had no effect. */
 export type Ran = 'no' | 'yes' | 'unknown'
@@ -92,7 +97,12 @@ export class Refusal extends Error {
   }
 }
 
-/** Whether `error` is a {@link Refusal}, also one of another copy of this package. */
+/** Whether `error` is a {@link Refusal}, also one of another copy of this package. Never throws, whatever `error` is. */
 export function isRefusal(error: unknown): error is Refusal {
-  return error instanceof Error && error.name === 'Refusal' && 'kind' in error
+  try {
+    return error instanceof Error && error.name === 'Refusal' && 'kind' in error && known.has(error.kind)
+  } catch {
+    // A getter or a proxy of whoever threw it.
+    return false
+  }
 }

@@ -1,6 +1,7 @@
 import type { Codec, Transport } from '../codec/codec.ts'
 import { isObject, own } from '../model/json.ts'
 import type { Change, Principal } from '../model/notification.ts'
+import { guarded } from '../model/ports.ts'
 import { Refusal } from '../model/refusal.ts'
 import { isRequestId, notificationText, type RequestMessage } from '../wire/envelope.ts'
 import { Answering, type Dialect, type Shared } from './answering.ts'
@@ -11,7 +12,8 @@ import type { Answer, Exchange, InFlight, Outlet, Peer, PeerOptions, SelfContain
 import { readDialect } from './self-contained.ts'
 
 /** Makes the serving side of the protocol for one served value. */
-export function createPeer(options: PeerOptions): Peer {
+export function createPeer(given: PeerOptions): Peer {
+  const options = { ...given, logger: guarded(given.logger) }
   const { codecs, served } = options
   const encoder = createEncoder(options)
   const shared: Shared = { options, encoder, open: new Set() }

@@ -1,5 +1,6 @@
 import type { Codec } from '../codec/codec.ts'
 import { createLoss } from '../codec/projection.ts'
+import { refusals } from '../codec/refusals.ts'
 import { toWire } from '../codec/refuse.ts'
 import type { JsonObject } from '../model/json.ts'
 import { isLasting } from '../model/lasting.ts'
@@ -14,13 +15,14 @@ export interface Encoder {
   result(id: RequestId, method: string, result: JsonObject, codec: Codec, subscription: RequestId | undefined): Answer
   /** The answer to `initialize` or `server/discover`. */
   introduction(id: RequestId, description: JsonObject, codec: Codec): Answer
-  /** The answer to whatever was thrown. */
+  /** The answer to whatever was thrown. Never throws. */
   failure(id: RequestId | undefined, method: string | undefined, thrown: unknown, codec: Codec): Answer
   /** The params of a notification, or `undefined` where the revision has no such thing. */
   notification(notification: Notification, codec: Codec): JsonObject | undefined
 }
 
-const internal = { code: -32603, message: 'Internal error' }
+/** The last resort: what needs nothing of whatever was thrown. */
+const internal = { code: -32603, message: refusals.InternalError.message }
 
 /** Losses in the results of these are judged where losses are refused; in listings they are only decorations. */
 const judged: ReadonlySet<string> = new Set(['tools/call', 'resources/read', 'prompts/get'])
@@ -79,6 +81,16 @@ export function createEncoder(options: PeerOptions): Encoder {
   }
 
   function failure(id: RequestId | undefined, method: string | undefined, thrown: unknown, codec: Codec): Answer {
+    try {
+      return refused(id, method, thrown, codec)
+    } catch (error) {
+      // A refusal that cannot be told: its data is no JSON, say, or one of its getters throws.
+      options.logger.error('a refusal could not be told', { error })
+      return { text: errorIn(codec, id, internal), status: 200, retryAfter: undefined }
+    }
+  }
+
+  function refused(id: RequestId | undefined, method: string | undefined, thrown: unknown, codec: Codec): Answer {
     const refusal = isRefusal(thrown) ? thrown : new Refusal('InternalError', { cause: thrown })
     if (refusal.cause !== undefined)
       options.logger.error('a call was refused', { kind: refusal.kind, error: refusal.cause })

@@ -5,7 +5,7 @@ import { digest, fingerprint } from '../durable/digest.ts'
 import type { Flow } from '../durable/flow.ts'
 import type { Call, CallToolResult, CreateTaskResult, InputRequiredResult } from '../model/call.ts'
 import { isLater, type Awaitable } from '../model/at-once.ts'
-import { own, type Json, type JsonObject } from '../model/json.ts'
+import { isObject, own, type Json, type JsonObject } from '../model/json.ts'
 import { isRefusal, Refusal, type RefusalKind } from '../model/refusal.ts'
 import type { CallContext } from '../model/served.ts'
 import type { ToolEntry } from './entry.ts'
@@ -194,7 +194,16 @@ async function briefly(written: Promise<void>): Promise<void> {
 export function refusalOf(thrown: unknown): Extract<Outcome, { readonly refusal: unknown }>['refusal'] {
   if (!isRefusal(thrown)) return { kind: 'InternalError' }
   const { kind, data, words } = thrown
-  return { kind, ...(data && { data }), ...(words !== undefined && { message: words }) }
+  return { kind, ...(isKeepable(data) && { data }), ...(typeof words === 'string' && { message: words }) }
+}
+
+/** Whether what a refusal says besides can be recorded; nothing else keeps it from being made of what is no JSON. */
+function isKeepable(data: JsonObject | undefined): data is JsonObject {
+  try {
+    return isObject(data) && JSON.stringify(data) !== undefined
+  } catch {
+    return false
+  }
 }
 
 function replayed(outcome: Outcome): Answer {

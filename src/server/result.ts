@@ -8,9 +8,14 @@ export class ToolError extends Error {
   override readonly name = 'ToolError'
 }
 
-/** Whether `error` is a {@link ToolError}, also one of another copy of this package. */
+/** Whether `error` is a {@link ToolError}, also one of another copy of this package. Never throws. */
 export function isToolError(error: unknown): error is ToolError {
-  return error instanceof Error && error.name === 'ToolError'
+  try {
+    return error instanceof Error && error.name === 'ToolError'
+  } catch {
+    // A getter or a proxy of whoever threw it.
+    return false
+  }
 }
 
 /**
@@ -66,11 +71,13 @@ export function brandOf(value: unknown): 'complete' | 'input_required' | undefin
   return (value as Result | InputRequired)[brand]
 }
 
-/** The message of whatever was thrown; never its stack. */
+/** The message of whatever was thrown; never its stack. Never throws itself. */
 export function messageOf(thrown: unknown): string {
-  return thrown instanceof Error
-    ? thrown.message
-    : typeof thrown === 'string'
-      ? thrown
-      : 'Something was thrown that is no error'
+  try {
+    const message: unknown = thrown instanceof Error ? thrown.message : thrown
+    if (typeof message === 'string') return message
+  } catch {
+    // A getter or a proxy of whoever threw it.
+  }
+  return 'Something was thrown that is no error'
 }

@@ -1,7 +1,7 @@
 import { isRefusal } from '../../model/refusal.ts'
 import { own } from '../../model/json.ts'
 import type { Call } from '../../model/call.ts'
-import type { Logger } from '../../model/ports.ts'
+import { guarded, type Logger } from '../../model/ports.ts'
 import type { Middleware } from '../middleware.ts'
 import { quoted } from '../visibility.ts'
 
@@ -13,7 +13,8 @@ export interface LogCallsOptions {
 }
 
 /** One structured line per operation: what, for whom, how long, how it ended. Peers' texts stand in it escaped and cut. */
-export function logCalls({ logger, clock = Date.now }: LogCallsOptions): Middleware {
+export function logCalls({ logger: given, clock = Date.now }: LogCallsOptions): Middleware {
+  const logger = guarded(given)
   return {
     all: async (call, context, next) => {
       const began = clock()

@@ -1,5 +1,5 @@
 import type { Random } from '../../model/ports.ts'
-import { silent } from '../../model/ports.ts'
+import { guarded } from '../../model/ports.ts'
 import type { Peer } from '../../peer/peer.ts'
 import { defaultCaps } from '../../wire/caps.ts'
 import { sseComment, sseEvent } from '../../wire/sse.ts'
@@ -31,7 +31,7 @@ const afterlifeMs = 60_000
 
 /** Serves HTTP+SSE, which the specification deprecates (specification of the first revision, "HTTP with SSE"), each stream a connection of its own. */
 export function createHttpSse(peer: Peer, options: HttpOptions, random: Random, open: OpenExchanges): HttpSse {
-  const { logger = silent } = options
+  const logger = guarded(options.logger)
   const caps = { ...defaultCaps, ...options.caps }
   const links = new Map<string, Link>()
   let warned = false

@@ -1,5 +1,5 @@
 import type { Principal } from '../../model/notification.ts'
-import { silent } from '../../model/ports.ts'
+import { guarded } from '../../model/ports.ts'
 import { isRefusal, Refusal } from '../../model/refusal.ts'
 import type { RefusalKind } from '../../model/refusal.ts'
 import type { Peer } from '../../peer/peer.ts'
@@ -39,7 +39,8 @@ export interface HttpEndpoint {
 
 /** Serves a peer over Streamable HTTP (specification, "Streamable HTTP"), every revision on one path. */
 export function createHttpEndpoint(peer: Peer, options: HttpOptions = {}): HttpEndpoint {
-  const { path = '/mcp', ssePath = '/sse', authenticate, logger = silent } = options
+  const { path = '/mcp', ssePath = '/sse', authenticate } = options
+  const logger = guarded(options.logger)
   const random = options.random ?? ((length) => crypto.getRandomValues(new Uint8Array(length)))
   const caps = { ...defaultCaps, ...options.caps }
   const guard = createGuard(options)

@@ -1,5 +1,5 @@
 import type { Principal } from '../../model/notification.ts'
-import { silent } from '../../model/ports.ts'
+import { guarded } from '../../model/ports.ts'
 import type { Logger } from '../../model/ports.ts'
 import type { Peer } from '../../peer/peer.ts'
 import { defaultCaps } from '../../wire/caps.ts'
@@ -45,7 +45,7 @@ export function connectInMemory(peer: Peer, options: MemoryOptions = {}): Memory
     transport: 'memory',
     principal: options.principal,
     caps: { ...defaultCaps, ...options.caps },
-    logger: options.logger ?? silent,
+    logger: guarded(options.logger),
     send: (text) => void later.then(() => listener(text)),
   })
 

@@ -2,7 +2,7 @@ import { unlink } from 'node:fs/promises'
 import { createConnection as dial, createServer } from 'node:net'
 import type { AddressInfo, ListenOptions, Server, Socket } from 'node:net'
 import type { Principal } from '../../model/notification.ts'
-import { silent } from '../../model/ports.ts'
+import { guarded } from '../../model/ports.ts'
 import type { Logger } from '../../model/ports.ts'
 import { isRefusal } from '../../model/refusal.ts'
 import type { Refusal } from '../../model/refusal.ts'
@@ -47,7 +47,8 @@ export interface SocketServer extends AsyncDisposable {
  * @throws Error for an address that others can reach when there is no `authenticate`, unless told that this is meant
  */
 export async function serveSocket(peer: Peer, options: ServeSocketOptions = {}): Promise<SocketServer> {
-  const { path, port = 0, host = '127.0.0.1', authenticate, logger = silent, graceMs = 2_000 } = options
+  const { path, port = 0, host = '127.0.0.1', authenticate, graceMs = 2_000 } = options
+  const logger = guarded(options.logger)
   if (path === undefined && !isLoopback(host) && authenticate === undefined && options.allowUnauthenticated !== true) {
     throw new Error(
       `listening on ${host} lets others in: set authenticate, or allowUnauthenticated to serve whoever comes`,

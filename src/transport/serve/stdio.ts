@@ -1,6 +1,6 @@
 import type { Readable, Writable } from 'node:stream'
 import type { Principal } from '../../model/notification.ts'
-import { silent } from '../../model/ports.ts'
+import { guarded } from '../../model/ports.ts'
 import type { Logger } from '../../model/ports.ts'
 import type { Peer } from '../../peer/peer.ts'
 import { defaultCaps } from '../../wire/caps.ts'
@@ -36,7 +36,8 @@ export interface StdioServer extends AsyncDisposable {
  * When input ends, what is in flight is answered and everything let go, so that the process can end by itself.
  */
 export function serveStdio(peer: Peer, options: StdioOptions = {}): StdioServer {
-  const { graceMs = 2_000, principal, logger = silent } = options
+  const { graceMs = 2_000, principal } = options
+  const logger = guarded(options.logger)
   const seized = options.stdout === undefined ? seizeStdout() : undefined
   const output = options.stdout ?? process.stdout
   const lines = serveLines(peer, {
