@@ -14,7 +14,7 @@ import {
 } from '../wire/envelope.ts'
 import { createAskDesk } from './calling-asks.ts'
 import { decodeResult, failureOf, refusalInResult, requestCodec } from './calling-decode.ts'
-import { headersFor, paramsFor } from './calling-encode.ts'
+import { createParamsWriter, headersFor } from './calling-encode.ts'
 import { aborted, createWaitingTable, type Waiting } from './calling-table.ts'
 import type { Caller, CallerOptions, Dialect, Request } from './calling.ts'
 import { handshakeParams, readDiscovery, readHandshake } from './introducing.ts'
@@ -28,6 +28,7 @@ export function createCaller(link: Link, options: CallerOptions): Caller {
   const { transport } = link
   const overHttp = transport === 'http' || transport === 'http+sse'
   const table = createWaitingTable()
+  const writeParams = createParamsWriter(options)
   const desk = createAskDesk({
     dialect: () => dialect,
     isServing: () => table.size > 0,
@@ -51,7 +52,7 @@ export function createCaller(link: Link, options: CallerOptions): Caller {
     if (signal?.aborted) return Promise.reject(aborted(signal, 'no'))
     const id = ++lastId
     const carrier = overHttp ? new AbortController() : undefined
-    const whole = paramsFor(codec, request, params, id, options)
+    const whole = writeParams(codec, request, params, id)
     const text = requestText(id, method, whole)
     const headers = overHttp ? headersFor(codec, method, params, request.headerPlan) : undefined
     return new Promise((resolve, reject) => {
