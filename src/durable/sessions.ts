@@ -1,4 +1,5 @@
 import { isObject, type JsonObject } from '../model/json.ts'
+import type { Principal } from '../model/notification.ts'
 import type { Clock, Random, Seal } from '../model/ports.ts'
 import { Refusal } from '../model/refusal.ts'
 import type { Store } from '../model/store.ts'
@@ -23,7 +24,7 @@ export interface SessionBook<Live> {
    * `undefined` for an id that is unknown, altered, too old, ended, or another principal's: nobody can tell which.
    * Rejects while the store is away that would know.
    */
-  find(id: string, principal: string | undefined): Promise<SessionEntry<Live> | undefined>
+  find(id: string, principal: Principal | undefined): Promise<SessionEntry<Live> | undefined>
   /** Keeps what requests change of a session, for every process. @param change makes the next out of what is kept */
   change(ticket: SessionTicket, change: (kept: JsonObject) => JsonObject): Promise<void>
   /** Ends a session for good, in every process that looks it up. */
@@ -49,8 +50,11 @@ export interface SessionBookOptions<Live> {
   readonly store: Store | undefined
   readonly clock: Clock
   readonly random: Random
-  /** Makes anew what a process keeps of a session; `undefined` when its revision is no longer served. */
-  revive(ticket: SessionTicket, changes: JsonObject): Live | undefined
+  /**
+   * Makes anew what a process keeps of a session; `undefined` when its revision is no longer served.
+   * @param principal the session's own, as it comes with this request: what it may use can depend on it
+   */
+  revive(ticket: SessionTicket, changes: JsonObject, principal: Principal | undefined): Live | undefined
   /** Brings what a process keeps up to what was changed elsewhere. */
   update(live: Live, changes: JsonObject): void
   /** Lets go of what a process keeps of a session that has ended. */
@@ -198,15 +202,16 @@ export function createSessionBook<Live>(options: SessionBookOptions<Live>): Sess
     },
     async find(id, principal) {
       const here = kept.get(id)
-      if (here !== undefined) return here.ticket.principal !== principal || isOver(here.ticket) ? undefined : use(here)
+      const owner = principal?.id
+      if (here !== undefined) return here.ticket.principal !== owner || isOver(here.ticket) ? undefined : use(here)
       if (seal?.loading) await loaded(seal.loading)
       const found = await look(id)
-      if (found === undefined || found.known.ended || found.ticket.principal !== principal || isOver(found.ticket))
+      if (found === undefined || found.known.ended || found.ticket.principal !== owner || isOver(found.ticket))
         return undefined
       // Another request of the session may have come first.
       const meanwhile = kept.get(id)
       if (meanwhile !== undefined) return use(meanwhile)
-      const live = revive(found.ticket, found.known.changes ?? {})
+      const live = revive(found.ticket, found.known.changes ?? {}, principal)
       return live === undefined ? undefined : keep(id, found.ticket, live)
     },
     change: (ticket, change) => rewrite(ticket, (before) => ({ ...before, changes: change(before.changes ?? {}) })),

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { createSessionBook } from '../../src/durable/sessions.ts'
+import type { Principal } from '../../src/model/notification.ts'
 import type { SessionBookOptions, SessionOpening } from '../../src/durable/sessions.ts'
 import type { SessionTicket } from '../../src/durable/session-ticket.ts'
 import type { JsonObject } from '../../src/model/json.ts'
@@ -22,6 +23,8 @@ const opening: SessionOpening = {
   principal: undefined,
   initializeId: 0,
 }
+const ada: Principal = { id: 'ada', scopes: new Set(['read']) }
+const eve: Principal = { id: 'eve', scopes: new Set() }
 const toLive = (ticket: SessionTicket): Live => ({
   revision: ticket.revision,
   busy: false,
@@ -33,21 +36,23 @@ function open(options: Partial<SessionBookOptions<Live>> = {}) {
   const clock = handClock()
   let count = 0
   const revived: SessionTicket[] = []
+  const visitors: (Principal | undefined)[] = []
   const all: SessionBookOptions<Live> = {
     seal: glassSeal(clock),
     store: undefined,
     clock,
     random: (length) => new Uint8Array(length).fill((count += 1)),
     busy: (live) => live.busy,
-    revive(ticket, changes) {
+    revive(ticket, changes, principal) {
       revived.push(ticket)
+      visitors.push(principal)
       return { ...toLive(ticket), changes }
     },
     update: (live, changes) => void (live.changes = changes),
     drop: (live) => void (live.dropped = true),
     ...options,
   }
-  return { book: createSessionBook(all), twin: () => createSessionBook(all), clock, revived }
+  return { book: createSessionBook(all), twin: () => createSessionBook(all), clock, revived, visitors }
 }
 
 test('a session is found again, and is the same', async () => {
@@ -61,21 +66,22 @@ test('a session is found again, and is the same', async () => {
 })
 
 test('another process takes a session up from its id alone', async () => {
-  const { book, twin, revived } = open()
+  const { book, twin, revived, visitors } = open()
   const id = await book.open({ ...opening, principal: 'ada' }, toLive)
-  const entry = await twin().find(id, 'ada')
-  assert.equal(entry?.ticket.key, (await book.find(id, 'ada'))?.ticket.key)
+  const entry = await twin().find(id, ada)
+  assert.equal(entry?.ticket.key, (await book.find(id, ada))?.ticket.key)
   assert.deepEqual(revived[0]?.capabilities, opening.capabilities)
   assert.deepEqual(revived[0]?.client, opening.client)
+  assert.deepEqual(visitors, [ada])
 })
 
 test('an id that was never issued, was altered, or is another principal’s is unknown', async () => {
   const { book, twin } = open()
   const id = await book.open({ ...opening, principal: 'ada' }, toLive)
   for (const shelf of [book, twin()]) {
-    assert.equal(await shelf.find('0123456789abcdef', 'ada'), undefined)
-    assert.equal(await shelf.find(`x${id.slice(1)}`, 'ada'), undefined)
-    assert.equal(await shelf.find(id, 'eve'), undefined)
+    assert.equal(await shelf.find('0123456789abcdef', ada), undefined)
+    assert.equal(await shelf.find(`x${id.slice(1)}`, ada), undefined)
+    assert.equal(await shelf.find(id, eve), undefined)
     assert.equal(await shelf.find(id, undefined), undefined)
   }
 })
@@ -113,7 +119,7 @@ for (const [how, options] of [
     await one.change(entry.ticket, (kept) => ({ ...kept, more: 1 }))
     await other.refresh(entry.ticket.key)
     assert.deepEqual((await other.find(id, undefined))?.live.changes, { level: 'debug', more: 1 })
-    assert.equal(await other.find(id, 'eve'), undefined)
+    assert.equal(await other.find(id, eve), undefined)
   })
 
   test(`${how}: a session that was ended is ended everywhere, also where nobody was told`, async () => {
@@ -155,7 +161,7 @@ test('an id that would be too long is a short one instead, of a session that is 
   const { one, other } = replicas()
   const id = await one.open({ ...opening, principal: 'p'.repeat(1_000) }, toLive)
   assert.equal(id.length, 24)
-  assert.ok(await other.find(id, 'p'.repeat(1_000)))
+  assert.ok(await other.find(id, { ...ada, id: 'p'.repeat(1_000) }))
 })
 
 test('a session ends at its absolute age, whoever keeps it', async () => {

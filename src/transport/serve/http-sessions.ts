@@ -3,7 +3,7 @@ import type { SessionTicket } from '../../durable/session-ticket.ts'
 import { createSessionBook } from '../../durable/sessions.ts'
 import { own, type JsonObject } from '../../model/json.ts'
 import type { LogLevel } from '../../model/nouns.ts'
-import { silent } from '../../model/ports.ts'
+import { guarded } from '../../model/ports.ts'
 import type { Random } from '../../model/ports.ts'
 import { isRefusal, Refusal } from '../../model/refusal.ts'
 import type { RefusalKind } from '../../model/refusal.ts'
@@ -46,7 +46,8 @@ export function createHttpSessions(
   options: HttpOptions & { readonly random: Random },
   open: OpenExchanges,
 ): HttpSessions {
-  const { logger = silent, seal, store, random } = options
+  const { seal, store, random } = options
+  const logger = guarded(options.logger)
   const clock = options.clock ?? Date.now
   const { maxBatch, maxInFlight } = { ...defaultCaps, ...options.caps }
 
