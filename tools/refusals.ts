@@ -60,7 +60,8 @@ const after = `- The option \`refusals: 'application'\` of a door gives peers wi
   \`UrlElicitationRequired\` carry words, those of the handler or of the check. Stacks never leave.
 - \`data\` is there where the revision asks for it: \`requested\` and \`supported\` of \`UnsupportedVersion\`,
   \`requiredCapabilities\` (an object keyed like capabilities) of \`MissingClientCapability\` and \`NotCallable\`, \`uri\` of
-  \`UnknownResource\`, \`since\` of \`OutcomeUnknown\`, \`elicitations\` of \`UrlElicitationRequired\`.
+  \`UnknownResource\`, \`since\` of \`OutcomeUnknown\` (and \`ended: true\` where the call ran to its end, but what it came
+  to is not kept any more), \`elicitations\` of \`UrlElicitationRequired\`.
 - A transport's own refusals are JSON-RPC errors too, without an id. \`RateLimited\` and \`Overloaded\` come with
   \`Retry-After\`. Once a stream has begun, a refusal travels on it.
 - What still runs in a session when that is ended is answered with \`OutcomeUnknown\`, without \`since\`.

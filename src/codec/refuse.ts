@@ -30,7 +30,7 @@ const shown: Partial<Record<RefusalKind, readonly string[]>> = {
   NotCallable: ['requiredCapabilities'],
   UnknownResource: ['uri'],
   UnassignedResource: ['uri'],
-  OutcomeUnknown: ['since'],
+  OutcomeUnknown: ['since', 'ended'],
   UrlElicitationRequired: ['elicitations'],
 }
 

@@ -1,8 +1,9 @@
-import { andThen, valuesOf, type Awaitable } from '../model/at-once.ts'
+import { andThen, isLater, valuesOf, type Awaitable } from '../model/at-once.ts'
 import type { Clock, Logger } from '../model/ports.ts'
-import type { Store } from '../model/store.ts'
+import { isRefusal } from '../model/refusal.ts'
+import type { PutOptions, Store } from '../model/store.ts'
 import { transition, type Claim, type ClaimEvent } from './claim.ts'
-import { claimText, readClaim } from './claim-text.ts'
+import { claimText, outcomeText, readClaim } from './claim-text.ts'
 import { retried } from './retried.ts'
 
 /** Where claims are written, and within what bounds. */
@@ -19,6 +20,8 @@ export interface Running {
   readonly token: string
   /** Milliseconds that the record is kept. */
   readonly keepMs: number
+  /** Whether a claim that waits for answers is wanted no longer than they can come. */
+  readonly byStateAlone: boolean
   /** 0: nothing is recorded yet. */
   version: number
   claim: Claim | undefined
@@ -42,6 +45,8 @@ export interface ClaimWriter {
    * @throws Refusal `Unserializable`, having done nothing, if the outcome is not JSON
    */
   record(running: Running, event: ClaimEvent, mustBeOurs: boolean): Awaitable<void>
+  /** Lets go of the oldest long outcomes. Resolves to whether there were any. */
+  makeRoom(): Promise<boolean>
   /** The record that is on its way for a key. */
   onItsWay(key: string): Recording | undefined
 }
@@ -50,7 +55,15 @@ export interface ClaimWriter {
 interface Plan {
   readonly next: Claim | undefined
   readonly text: string
+  /** An outcome that is too long for the claim, and how the claim reads if there is no room for it. */
+  readonly aside?: { readonly key: string; readonly value: string; readonly without: string }
 }
+
+/** Longer outcomes get a key of their own, so that letting go of one does not take the claim with it. UTF-16 units. */
+const longOutcome = 4 * 1024
+const outcomes = 'outcome'
+/** So many long outcomes go at once where the store is full. */
+const roomStep = 64
 
 /** A record that could not be written is tried again this often, this far apart: ten minutes in all. */
 const patience = { times: 1_200, everyMs: 500 }
@@ -60,14 +73,17 @@ export function createClaimWriter({ store, clock, logger, maxClaims }: ClaimWrit
   const values = valuesOf(store)
   const recording = new Map<string, Recording>()
 
-  function put(running: Running, claim: Claim, text: string): Awaitable<boolean> {
+  function howLong({ keepMs, byStateAlone }: Running, claim: Claim): PutOptions {
     const { state } = claim
-    const version = values.put(running.key, text, {
-      ifVersion: running.version,
-      expiresAt: clock() + running.keepMs,
+    return {
+      expiresAt: state === 'suspended' && byStateAlone ? claim.goodUntil : clock() + keepMs,
       maxInGroup: maxClaims,
       evict: state === 'running' ? 'never' : state === 'completed' ? 'first' : 'last',
-    })
+    }
+  }
+
+  function put(running: Running, claim: Claim, text: string): Awaitable<boolean> {
+    const version = values.put(running.key, text, { ...howLong(running, claim), ifVersion: running.version })
     return andThen(version, (written) => {
       if (written === undefined) return false
       running.version = written
@@ -76,8 +92,40 @@ export function createClaimWriter({ store, clock, logger, maxClaims }: ClaimWrit
     })
   }
 
-  function carryOut(running: Running, { next, text }: Plan): Awaitable<boolean> {
-    return next === undefined ? values.delete(running.key, running.version) : put(running, next, text)
+  function carryOut(running: Running, { next, text, aside }: Plan): Awaitable<boolean> {
+    if (next === undefined) return values.delete(running.key, running.version)
+    if (aside === undefined) return put(running, next, text)
+    const kept = putAside(aside.key, aside.value, howLong(running, next))
+    return andThen(kept, (isKept) => put(running, next, isKept ? text : aside.without))
+  }
+
+  /** Resolves to whether there was room. */
+  function putAside(key: string, value: string, options: PutOptions): Awaitable<boolean> {
+    const failed = (error: unknown): false => {
+      mustBeFull(error)
+      logger.warn('what a call came to is too long for the store; it cannot be told again', { key })
+      return false
+    }
+    const put = (): Awaitable<unknown> => values.put(key, value, options)
+    const again = async (error: unknown): Promise<boolean> => {
+      mustBeFull(error)
+      if (!(await makeRoom())) return failed(error)
+      await put()
+      return true
+    }
+    try {
+      const version = put()
+      return isLater(version) ? version.then(() => true, again).catch(failed) : true
+    } catch (error) {
+      // A store that does it at once makes room by itself.
+      return failed(error)
+    }
+  }
+
+  async function makeRoom(): Promise<boolean> {
+    const oldest = await store.list(outcomes, { limit: roomStep })
+    await Promise.all(oldest.map(({ key }) => store.delete(key)))
+    return oldest.length > 0
   }
 
   /** @param first the plan for the claim as it is known, where there is one already */
@@ -87,13 +135,13 @@ export function createClaimWriter({ store, clock, logger, maxClaims }: ClaimWrit
     wanted: () => boolean,
     first: Plan | undefined,
   ): Promise<boolean> {
-    for (let plan = first ?? planned(running, event); wanted(); plan = planned(running, event)) {
+    for (let plan = first ?? planned(running, event, clock()); wanted(); plan = planned(running, event, clock())) {
       if (plan === undefined) return false
       if (await carryOut(running, plan)) return true
       const found = await values.get(running.key)
       if (found === undefined) return plan.next === undefined
       // An attempt before this one may have come through although it looked as if it had not.
-      if (found.value === plan.text) return true
+      if (found.value === plan.text || found.value === plan.aside?.without) return true
       running.version = found.version
       running.claim = readClaim(found.value)
     }
@@ -139,7 +187,7 @@ export function createClaimWriter({ store, clock, logger, maxClaims }: ClaimWrit
     write: (running, event, wanted) => write(running, event, wanted, undefined),
     record(running, event, mustBeOurs) {
       const { key } = running
-      const plan = planned(running, event)
+      const plan = planned(running, event, clock())
       if (plan !== undefined && atOnce(running, plan)) return undefined
       const written = persist(running, event, mustBeOurs, plan).finally(() => {
         if (recording.get(key)?.written === written) recording.delete(key)
@@ -147,13 +195,26 @@ export function createClaimWriter({ store, clock, logger, maxClaims }: ClaimWrit
       recording.set(key, { claim: plan === undefined ? running.claim : plan.next, written })
       return written
     },
+    makeRoom,
     onItsWay: (key) => recording.get(key),
   }
 }
 
+function mustBeFull(error: unknown): void {
+  if (!isRefusal(error) || error.kind !== 'StoreFull') throw error
+}
+
 /** `undefined`: somebody else has the run. */
-function planned({ claim }: Running, event: ClaimEvent): Plan | undefined {
+function planned({ token, claim }: Running, event: ClaimEvent, now: number): Plan | undefined {
   const { next, verdict } = transition(claim, event)
   if (verdict.kind === 'stale') return undefined
-  return { next, text: next === undefined ? '' : claimText(next) }
+  if (next === undefined) return { next, text: '' }
+  if (!('outcome' in next)) return { next, text: claimText(next) }
+  const value = outcomeText(next.outcome)
+  if (value.length <= longOutcome) return { next, text: claimText(next, value) }
+  // Of its run alone: one that was taken over must not write over what its successor tells.
+  // The time first, so that the oldest are listed first.
+  const at = `${outcomes}/${now.toString(36).padStart(9, '0')}.${token}`
+  const reading = (where: string | null): string => claimText(next, JSON.stringify({ at: where }))
+  return { next, text: reading(at), aside: { key: at, value, without: reading(null) } }
 }

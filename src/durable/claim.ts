@@ -5,6 +5,11 @@ export type Outcome =
   | { readonly result: Json }
   | { readonly refusal: { readonly kind: string; readonly data?: Json; readonly message?: string } }
 
+/** Where an outcome is that is too long to be part of its claim: under a key of its own, or (`null`) nowhere any more. */
+export interface Elsewhere {
+  readonly at: string | null
+}
+
 interface Claimed {
   /** Digest of the arguments that the key is bound to. */
   readonly arguments: string
@@ -22,8 +27,8 @@ interface Claimed {
  */
 export type Claim =
   | (Claimed & { readonly state: 'running'; readonly token: string; readonly leaseUntil: number })
-  | (Claimed & { readonly state: 'suspended'; readonly outcome: Outcome; readonly goodUntil: number })
-  | (Claimed & { readonly state: 'completed'; readonly outcome: Outcome })
+  | (Claimed & { readonly state: 'suspended'; readonly outcome: Outcome | Elsewhere; readonly goodUntil: number })
+  | (Claimed & { readonly state: 'completed'; readonly outcome: Outcome | Elsewhere })
   | (Claimed & { readonly state: 'unknown'; readonly token: string })
 
 /** A call that wants to run under a key. */
@@ -53,7 +58,7 @@ export type Verdict =
   /** It runs somewhere else. */
   | { readonly kind: 'busy' }
   /** It ran: this is what it came to. */
-  | { readonly kind: 'replay'; readonly outcome: Outcome }
+  | { readonly kind: 'replay'; readonly outcome: Outcome | Elsewhere }
   /** The key is bound to other arguments, or the round to other answers. */
   | { readonly kind: 'conflict' }
   /** It began and nobody knows how it ended. */

@@ -3,7 +3,7 @@ import type { Clock, Logger, Random } from '../model/ports.ts'
 import { isRefusal, Refusal } from '../model/refusal.ts'
 import type { Store, Versioned } from '../model/store.ts'
 import { isStoreUnavailable } from '../model/store-unavailable.ts'
-import { readClaim } from './claim-text.ts'
+import { readClaim, readOutcome } from './claim-text.ts'
 import { createClaimWriter, type Recording, type Running } from './claim-writer.ts'
 import { transition, type Attempt, type Claim, type ClaimEvent, type Outcome, type Verdict } from './claim.ts'
 
@@ -27,7 +27,11 @@ export interface Claiming {
   readonly id: string
   readonly attempt: Omit<Attempt, 'token'>
   /** Milliseconds that the outcome is kept, where that is shorter than usual. */
-  readonly keepMs?: number | undefined
+  readonly keepMs?: number
+  /** Milliseconds that a state is good which leads here: the claim is kept as long at least. Default 0. */
+  readonly stateMs?: number
+  /** Whether only such states lead here, so that a claim whose state has expired is wanted no more. Default `false`. */
+  readonly byStateAlone?: boolean
 }
 
 /** What a run came to. `goodUntil`: milliseconds since the epoch at which the state that it gave out expires. */
@@ -48,7 +52,11 @@ export interface Held {
 }
 
 /** What is known of a key that is not ours to run. */
-export type Known = Exclude<Verdict, { readonly kind: 'run' | 'done' | 'stale' }>
+export type Known =
+  | Exclude<Verdict, { readonly kind: 'run' | 'done' | 'stale' | 'replay' }>
+  | { readonly kind: 'replay'; readonly outcome: Outcome }
+  /** It ran to its end, but what it came to is not kept any more. */
+  | { readonly kind: 'gone'; readonly since: number }
 
 /** The claims of a server, over its store. */
 export interface Claims {
@@ -97,12 +105,17 @@ export function createClaims(options: ClaimsOptions): Claims {
   }
 
   function contended(key: string, claiming: Claiming, token: string): Awaitable<Held | Known> {
+    // A key is new nearly always, so that is what the first look takes it for: one round trip.
+    const contending = (): Awaitable<Held | Known> => contend(key, claiming, token, undefined)
+    const failed = async (error: unknown): Promise<Held | Known> => {
+      if (isRefusal(error) && error.kind === 'StoreFull' && (await writer.makeRoom())) return contending()
+      throw error
+    }
     try {
-      // A key is new nearly always, so that is what the first look takes it for: one round trip.
-      const found = contend(key, claiming, token, undefined)
-      return isLater(found) ? found.catch(refused) : found
+      const found = contending()
+      return isLater(found) ? found.catch(failed).catch(refused) : found
     } catch (cause) {
-      return refused(cause)
+      return failed(cause).catch(refused)
     }
   }
 
@@ -114,11 +127,12 @@ export function createClaims(options: ClaimsOptions): Claims {
   ): Awaitable<Held | Known> {
     const before = found && readClaim(found.value)
     const { next, verdict } = transition(before, attempt(claiming, token))
-    if (next === undefined || next === before) return told(verdict)
+    if (next === undefined || next === before) return toldOf(verdict, before)
     const running: Running = {
       key,
       token,
-      keepMs: claiming.keepMs ?? keepMs,
+      keepMs: Math.max(claiming.keepMs ?? keepMs, claiming.stateMs ?? 0),
+      byStateAlone: claiming.byStateAlone ?? false,
       version: found?.version ?? 0,
       claim: before,
     }
@@ -128,6 +142,15 @@ export function createClaims(options: ClaimsOptions): Claims {
       if (!isOurs) return andThen(values.get(key), (newer) => contend(key, claiming, token, newer))
       return verdict.kind === 'run' ? hold(running, verdict.again) : told(verdict)
     })
+  }
+
+  /** What is known, with an outcome that lies elsewhere. */
+  function toldOf(verdict: Verdict, claim: Claim | undefined): Awaitable<Known> {
+    if (verdict.kind !== 'replay' || !('at' in verdict.outcome)) return told(verdict)
+    const gone = { kind: 'gone', since: claim?.since ?? 0 } as const
+    if (verdict.outcome.at === null) return gone
+    const finding = values.get(verdict.outcome.at)
+    return andThen(finding, (kept) => (kept ? { kind: 'replay', outcome: readOutcome(kept.value) } : gone))
   }
 
   /** The key may have become ours without our knowing. The call is refused, so it must not look as if it ran. */
@@ -179,14 +202,16 @@ function refused(cause: unknown): never {
 }
 
 /** What can be told before a record is written: all but that the key is free to run. */
-function known(recording: Recording, event: ClaimEvent): Known | undefined {
-  if (recording.claim === undefined) return undefined
-  const { next, verdict } = transition(recording.claim, event)
-  return next === recording.claim ? told(verdict) : undefined
+function known({ claim }: Recording, event: ClaimEvent): Known | undefined {
+  if (claim === undefined || ('outcome' in claim && 'at' in claim.outcome)) return undefined
+  const { next, verdict } = transition(claim, event)
+  return next === claim ? told(verdict) : undefined
 }
 
 /** The verdict of an attempt that gets nothing to run; others are never asked. */
 function told(verdict: Verdict): Known {
   if (verdict.kind === 'run' || verdict.kind === 'done' || verdict.kind === 'stale') throw new TypeError(verdict.kind)
-  return verdict
+  if (verdict.kind !== 'replay') return verdict
+  if ('at' in verdict.outcome) throw new TypeError('This outcome lies elsewhere')
+  return { kind: 'replay', outcome: verdict.outcome }
 }

@@ -21,7 +21,10 @@ export interface PutOptions {
    * put at the same moment, SQLite and PostgreSQL by up to a sixteenth per process. Left out: no bound.
    */
   readonly maxInGroup?: number
-  /** Whether the value may be let go for new ones of its group: all of the `first` before any of the `last`. Default `never`. */
+  /**
+   * Whether the value may be let go for new ones of its group, or of others where the store itself is full: all of the
+   * `first` before any of the `last`. Default `never`.
+   */
   readonly evict?: Eviction
 }
 

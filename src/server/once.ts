@@ -101,7 +101,8 @@ function claim(key: OnceKey, flow: Flow, entry: ToolEntry, run: Run): Awaitable<
     rerun: entry.value.config.rerun === 'safe',
   }
   const take = (id: string): Awaitable<Held | Known> => {
-    const claiming: Claiming = { id, attempt, keepMs: key.keepMs }
+    const byState = { stateMs: stateTtlMs(core), byStateAlone: id !== key.key }
+    const claiming: Claiming = { id, attempt, ...(key.keepMs === undefined ? byState : { keepMs: key.keepMs }) }
     return core.options.once?.whileRunning === 'join' ? joined(claiming, run) : core.claims.claim(claiming)
   }
   return key.key === undefined || key.key === key.flow ? take(key.flow) : bothTaken(key.key, key.flow, take)
@@ -154,6 +155,11 @@ function answerKnown(known: Known): Answer {
       throw new Refusal('DuplicateInFlight')
     case 'conflict':
       throw new Refusal('KeyConflict')
+    case 'gone':
+      throw new Refusal('OutcomeUnknown', {
+        data: { since: new Date(known.since).toISOString(), ended: true },
+        ran: 'yes',
+      })
     case 'unknown':
       throw new Refusal('OutcomeUnknown', { data: { since: new Date(known.since).toISOString() }, ran: 'unknown' })
   }

@@ -3,6 +3,8 @@ import type { Eviction } from '../model/store.ts'
 /** A value in its group: a link in the chain of those that give way alike, in the order of putting. */
 export interface Member {
   readonly key: string
+  /** How much it takes, whatever that is counted in. */
+  length: number
   evict: Eviction
   /** Absent while the value is in no group. */
   group: Group | undefined
@@ -13,6 +15,7 @@ export interface Member {
 interface Chain {
   oldest: Member | undefined
   newest: Member | undefined
+  length: number
 }
 
 /** The values whose keys have one group. */
@@ -26,12 +29,16 @@ export interface Group {
 export interface Groups {
   /** Takes in what was put just now, as the newest of those that give way like it. A key without a group is passed over. */
   add(member: Member): void
-  /** What is there was put again just now, and gives way as `evict` says. */
-  renew(member: Member, evict: Eviction): void
+  /** What is there was put again just now: it takes `length`, and gives way as `evict` says. */
+  renew(member: Member, evict: Eviction, length: number): void
   remove(member: Member): void
   size(group: string): number
   /** The key to let go of next, if there is one. */
   oldest(group: string): string | undefined
+  /** How much letting go of all that may go would free, but for one member. */
+  evictable(except: Member | undefined): number
+  /** The key to let go of next, of all groups: the oldest of the one that has most to let go of, but for one member. */
+  heaviest(except: Member | undefined): string | undefined
   /** All keys, by their bytes in UTF-8. */
   sorted(group: string): readonly string[]
   clear(): void
@@ -59,13 +66,12 @@ export function createGroups(): Groups {
       member.group = group
       link(member, group.chains[member.evict])
     },
-    renew(member, evict) {
+    renew(member, evict, length) {
       const { group } = member
-      if (group !== undefined) {
-        unlink(member, group.chains[member.evict])
-        link(member, group.chains[evict])
-      }
+      if (group !== undefined) unlink(member, group.chains[member.evict])
+      member.length = length
       member.evict = evict
+      if (group !== undefined) link(member, group.chains[evict])
     },
     remove(member) {
       const { group } = member
@@ -80,6 +86,14 @@ export function createGroups(): Groups {
       const chains = groups.get(name)?.chains
       return (chains?.first.oldest ?? chains?.last.oldest)?.key
     },
+    evictable(except) {
+      let sum = 0
+      for (const { chains } of groups.values()) sum += chains.first.length + chains.last.length
+      return except === undefined || except.evict === 'never' || except.group === undefined ? sum : sum - except.length
+    },
+    heaviest(except) {
+      return (heaviest(groups.values(), 'first', except) ?? heaviest(groups.values(), 'last', except))?.key
+    },
     sorted(name) {
       const keys: string[] = []
       for (const each of evictions) {
@@ -92,8 +106,22 @@ export function createGroups(): Groups {
 }
 
 function emptyGroup(name: string): Group {
-  const empty = (): Chain => ({ oldest: undefined, newest: undefined })
+  const empty = (): Chain => ({ oldest: undefined, newest: undefined, length: 0 })
   return { name, size: 0, chains: { never: empty(), first: empty(), last: empty() } }
+}
+
+/** The oldest of the chain that takes most, among those that give way alike. */
+function heaviest(all: Iterable<Group>, evict: Eviction, except: Member | undefined): Member | undefined {
+  let found: Member | undefined
+  let most = -1
+  for (const { chains } of all) {
+    const { oldest, length } = chains[evict]
+    const candidate = oldest === except ? oldest?.newer : oldest
+    if (candidate === undefined || length <= most) continue
+    found = candidate
+    most = length
+  }
+  return found
 }
 
 function link(member: Member, chain: Chain): void {
@@ -102,6 +130,7 @@ function link(member: Member, chain: Chain): void {
   if (before === undefined) chain.oldest = member
   else before.newer = member
   chain.newest = member
+  chain.length += member.length
 }
 
 function unlink(member: Member, chain: Chain): void {
@@ -112,6 +141,7 @@ function unlink(member: Member, chain: Chain): void {
   else newer.older = older
   member.older = undefined
   member.newer = undefined
+  chain.length -= member.length
 }
 
 /** The order of UTF-8, which is that of code points; that of `<` puts surrogates before U+E000. */

@@ -28,13 +28,13 @@ interface NamedLog {
   readonly log: MemoryLog
 }
 
-const lengthOf = ({ key, value }: Kept): number => key.length + value.length
 const nothingKept: readonly string[] = []
 
 /**
  * A store in the memory of this process: nothing survives it, nothing leaves it, and no timer keeps it alive.
- * What is new and does not fit is refused with `StoreFull`; what is there stays until it expires, is deleted, or gives
- * way within its group.
+ * What does not fit makes what may be let go give way: first ones before last ones, and of these the oldest of the group
+ * that holds most of them, so that whoever fills the store pays for it. What still does not fit is refused with
+ * `StoreFull`, and then nothing has given way.
  */
 export function memoryStore(options: MemoryStoreOptions = {}): Store {
   const { clock = Date.now, maxKeys = 100_000, maxLength = 128 * 1024 * 1024 } = options
@@ -43,7 +43,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
   let lastVersion = 0
   const groups = createGroups()
   const values = createExpiringMap<Kept>(clock, (gone) => {
-    length -= lengthOf(gone)
+    length -= gone.length
     groups.remove(gone)
   })
   const logs = createExpiringMap<NamedLog>(clock, ({ name, log }) => (length -= name.length + log.length))
@@ -60,8 +60,16 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
     return run()
   }
 
-  function mustFit(isNew: boolean, added: number): void {
-    if ((isNew && values.size + logs.size >= maxKeys) || length + added > maxLength) throw new Refusal('StoreFull')
+  /** Lets go of what may go until there is room. @param grown what is there already, and gets longer */
+  function mustFit(isNew: boolean, added: number, grown?: Kept): void {
+    const isFull = (): boolean => (isNew && values.size + logs.size >= maxKeys) || length + added > maxLength
+    if (!isFull()) return
+    if (length + added - groups.evictable(grown) > maxLength) throw new Refusal('StoreFull')
+    while (isFull()) {
+      const next = groups.heaviest(grown)
+      if (next === undefined) throw new Refusal('StoreFull')
+      values.delete(next)
+    }
   }
 
   function makeRoom(group: string, maxInGroup: number): void {
@@ -85,11 +93,11 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
     if (ifVersion !== undefined && ifVersion !== (old?.version ?? 0)) return undefined
     if (old === undefined) return add(key, value, putOptions)
     const added = value.length - old.value.length
-    mustFit(false, added)
+    mustFit(false, added, old)
     length += added
     old.value = value
     old.version = ++lastVersion
-    groups.renew(old, evict)
+    groups.renew(old, evict, key.length + value.length)
     values.set(key, old, expiresAt)
     return lastVersion
   }
@@ -101,10 +109,12 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
   ): number {
     const group = maxInGroup === Infinity ? undefined : groupOf(key)
     if (group !== undefined) makeRoom(group, maxInGroup)
-    mustFit(true, key.length + value.length)
+    const added = key.length + value.length
+    mustFit(true, added)
     const version = ++lastVersion
-    const kept: Kept = { key, value, version, evict, group: undefined, older: undefined, newer: undefined }
-    length += lengthOf(kept)
+    const nowhere = { group: undefined, older: undefined, newer: undefined }
+    const kept: Kept = { key, value, length: added, version, evict, ...nowhere }
+    length += added
     groups.add(kept)
     values.set(key, kept, expiresAt)
     return version

@@ -9,6 +9,7 @@ const time = fc.nat()
 const outcome = fc.oneof(
   fc.jsonValue().map((result) => ({ result: JSON.parse(JSON.stringify(result)) })),
   fc.constant({ refusal: { kind: 'InternalError', message: 'no' } }),
+  fc.constantFrom({ at: null }, { at: 'outcome/k.t' }),
 )
 /** Answers of some of the rounds up to the latest. */
 const claimed = fc.array(fc.option(fc.string(), { nil: undefined }), { minLength: 1, maxLength: 4 }).map((known) => ({
@@ -35,7 +36,7 @@ test('a claim is read as it was written', () => {
 test('what is not JSON is refused', () => {
   const cycle: { self?: unknown } = {}
   cycle.self = cycle
-  const outcomes = [cycle, { big: 1n }] as never[]
+  const outcomes = [cycle, { big: 1n }, () => {}, undefined, { toJSON() {} }] as never[]
   for (const result of outcomes) {
     const completed: Claim = {
       state: 'completed',

@@ -213,13 +213,86 @@ test('a record that the store did not take is written later, and told meanwhile'
   }
 })
 
-test('what does not fit is said, and becomes unknown', async () => {
+test('what does not fit is said, and recorded as having ended', async () => {
   const clock = handClock()
   const store = memoryStore({ clock, maxLength: 2_000 })
   const { claims, log } = open(store, clock)
   const held = await ours(claims, 'k')
   await held.settle(result('x'.repeat(5_000)))
-  assert.equal(log.at('error').length, 1)
-  clock.now += leaseMs
-  assert.equal((await theirs(claims, 'k')).kind, 'unknown')
+  assert.deepEqual([log.at('warn').length, log.at('error').length], [1, 0])
+  assert.deepEqual(await theirs(claims, 'k'), { kind: 'gone', since: clock.now })
+  assert.deepEqual(await theirs(claims, 'k', { arguments: 'y' }), { kind: 'conflict' })
+})
+
+test('where the store lets go of nothing by itself, the oldest long outcomes are let go', async () => {
+  const clock = handClock()
+  const inner = memoryStore({ clock, maxLength: 2_000_000 })
+  // One that holds so much and no more, as a disk does.
+  const put: Store['put'] = (key, value, { evict: _, ...options } = {}) => inner.put(key, value, options)
+  const { claims } = open({ ...inner, put }, clock)
+  for (let n = 0; n < 190; n++, clock.now++) await (await ours(claims, `k${n}`)).settle(result('x'.repeat(10_000)))
+  const fill = async (n: number): Promise<unknown> => inner.put(`filled${n}`, 'x'.repeat(100)).then(() => fill(n + 1))
+  await assert.rejects(fill(0))
+  for (let n = 0; n < 50; n++) await (await ours(claims, `l${n}`)).settle(result('l'))
+  assert.equal((await theirs(claims, 'k0')).kind, 'gone')
+  assert.equal((await theirs(claims, 'k189')).kind, 'replay')
+})
+
+test('long outcomes make way for new ones, and leave what ran behind', async () => {
+  const clock = handClock()
+  const store = memoryStore({ clock, maxLength: 100_000 })
+  const { claims } = open(store, clock)
+  const long = 'x'.repeat(10_000)
+  await (await ours(claims, 'small')).settle(result('small'))
+  for (let n = 0; n < 50; n++) await (await ours(claims, `k${n}`)).settle(result(`${n}${long}`))
+  assert.deepEqual(await theirs(claims, 'small'), { kind: 'replay', outcome: { result: 'small' } })
+  assert.deepEqual(await theirs(claims, 'k49'), { kind: 'replay', outcome: { result: `49${long}` } })
+  assert.deepEqual(await theirs(claims, 'k0'), { kind: 'gone', since: clock.now })
+})
+
+test('a long outcome that the store did not take is written later, and told meanwhile', async () => {
+  const { flaky, one, other } = overFlaky()
+  const long = 'x'.repeat(10_000)
+  const held = await ours(one.claims, 'k')
+  flaky.away = 'after'
+  const written = held.settle(result(long))
+  await delay(20)
+  assert.deepEqual(await theirs(one.claims, 'k'), { kind: 'replay', outcome: { result: long } })
+  flaky.away = undefined
+  await written
+  assert.deepEqual(await theirs(other.claims, 'k'), { kind: 'replay', outcome: { result: long } })
+})
+
+test('a claim is kept as long as states lead to it, and no longer where nothing else does', async () => {
+  const { clock, one } = overFlaky()
+  const goodUntil = clock.now + 500
+  const claiming = (id: string, byStateAlone: boolean) => ({ id, attempt, stateMs: 500, byStateAlone, keepMs: 100 })
+  const suspended = { kind: 'suspend', outcome: { result: '' }, goodUntil } as const
+  for (const [id, alone] of [
+    ['alone', true],
+    ['keyed', false],
+  ] as const) {
+    for (const [name, event] of [
+      [`${id} asks`, suspended],
+      [`${id} ended`, result('')],
+    ] as const) {
+      const held = await one.claims.claim(claiming(name, alone))
+      assert.ok(!('kind' in held))
+      clock.now += 100
+      await held.settle(event)
+      clock.now -= 100
+    }
+  }
+  const again = async (name: string): Promise<boolean | string> => {
+    const claimed = await one.claims.claim(claiming(name, false))
+    return 'kind' in claimed ? claimed.kind : claimed.again
+  }
+  clock.now += 499
+  for (const name of ['alone asks', 'keyed asks']) assert.equal(await again(name), 'replay')
+  clock.now += 1
+  assert.equal(await again('alone asks'), false)
+  assert.equal(await again('keyed asks'), true)
+  assert.equal(await again('alone ended'), 'replay')
+  clock.now += 100
+  assert.equal(await again('alone ended'), false)
 })

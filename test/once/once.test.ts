@@ -35,6 +35,10 @@ function shop(options: Options = {}) {
     tools: [
       tool('add', { input: { type: 'object' } }, () => String(++state.count)),
       tool('other', { input: { type: 'object' } }, () => String(++state.count)),
+      tool('long', { input: { type: 'object', properties: { length: {} } } }, ({ length }) => {
+        state.count++
+        return 'x'.repeat(Number(length))
+      }),
       tool('look', { annotations: { readOnlyHint: true } }, () => String(++state.count)),
       tool('held', {}, (_, { signal }) => held(signal)),
       tool('deaf', {}, () => held(undefined)),
@@ -85,6 +89,23 @@ for (const [way, open] of Object.entries(ways)) {
       assert.equal(toldBy(await speaker.call('other', { a: 2 }, { key: 'k' })), '2')
       assert.equal(state.count, 2)
     })
+
+    on(
+      'long results fill no store',
+      async (speaker, { state }) => {
+        for (let n = 0; n < 30; n++) {
+          assert.equal(toldBy(await speaker.call('long', { length: 100_000 }, { key: `k${n}` })).length, 100_000)
+        }
+        assert.match(toldBy(await speaker.call('long', { length: 100_000 }, { key: 'k29' })), /^x+, replayed$/)
+        const { error } = await speaker.call('long', { length: 100_000 }, { key: 'k0' })
+        assert.deepEqual([error?.code, error?.data?.['ended']], [-32603, true])
+        // Too long to be kept at all.
+        assert.equal(toldBy(await speaker.call('long', { length: 2_000_000 }, { key: 'l' })).length, 2_000_000)
+        assert.equal((await speaker.call('long', { length: 2_000_000 }, { key: 'l' })).error?.data?.['ended'], true)
+        assert.equal(state.count, 31)
+      },
+      { store: memoryStore({ maxLength: 1_000_000 }) },
+    )
 
     on('a key that is none is refused', async (speaker, { state }) => {
       assert.match(toldBy(await speaker.call('add', {}, { key: '' })), /^refused -32602/)

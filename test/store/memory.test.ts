@@ -55,6 +55,53 @@ test('its length is bounded, and what goes gives way', async () => {
   await assert.rejects(store.put('d', ''), isFull)
 })
 
+test('what may go makes room, that of the heaviest group first', async () => {
+  const store = memoryStore({ maxLength: 100, maxKeys: 8 })
+  const put = (key: string, length: number, evict: 'never' | 'first' | 'last'): Promise<number | undefined> =>
+    store.put(key, 'x'.repeat(length - key.length), { evict })
+  const kept = async (): Promise<string> =>
+    (await Promise.all(['a', 'b', 'c'].map((group) => store.list(group))))
+      .flat()
+      .map(({ key }) => key)
+      .join()
+  await put('a/1', 30, 'first')
+  await put('b/1', 20, 'first')
+  await put('a/2', 20, 'last')
+  await put('c/1', 10, 'never')
+  await put('b/2', 20, 'first')
+  assert.equal(await kept(), 'a/1,a/2,b/1,b/2,c/1')
+  await put('b/3', 10, 'first')
+  assert.equal(await kept(), 'a/1,a/2,b/2,b/3,c/1')
+  await store.append('log', 'x'.repeat(27), { maxEntries: 1, expiresAt: Infinity })
+  assert.equal(await kept(), 'a/2,b/2,b/3,c/1')
+  await assert.rejects(put('c/2', 61, 'never'), isFull)
+  assert.equal(await kept(), 'a/2,b/2,b/3,c/1')
+  await put('c/2', 60, 'never')
+  assert.equal(await kept(), 'c/1,c/2')
+})
+
+test('a value that grows gives way to no others and is not let go for itself', async () => {
+  const store = memoryStore({ maxLength: 20 })
+  await store.put('a/1', 'x', { evict: 'first' })
+  await store.put('a/2', 'x', { evict: 'first' })
+  await store.put('a/1', 'x'.repeat(17), { evict: 'first' })
+  assert.deepEqual(
+    (await store.list('a')).map(({ key }) => key),
+    ['a/1'],
+  )
+  await assert.rejects(store.put('a/1', 'x'.repeat(18), { evict: 'first' }), isFull)
+  assert.equal((await store.get('a/1'))?.value.length, 17)
+})
+
+test('where there are too many keys, what may go makes room too', async () => {
+  const store = memoryStore({ maxKeys: 2 })
+  await store.put('a/1', 'x', { evict: 'last' })
+  await store.put('b/1', 'x', { evict: 'never' })
+  await store.put('c/1', 'x')
+  assert.equal(await store.get('a/1'), undefined)
+  await assert.rejects(store.put('c/2', 'x'), isFull)
+})
+
 test('replacing one value over and over holds no memory', async () => {
   let time = 0
   const store = memoryStore({ clock: () => time, maxKeys: 1 })
