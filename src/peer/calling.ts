@@ -13,10 +13,8 @@ import type { Notification, ProgressParams } from '../model/notification.ts'
 import type { CallFailed } from '../model/failure.ts'
 import type { Refusal } from '../model/refusal.ts'
 import type { Features, HeaderPlan } from '../model/served.ts'
-import type { RequestId } from '../wire/envelope.ts'
 import type { AnswerAsk } from './calling-asks.ts'
 import type { Patience } from './calling-table.ts'
-import type { LinkListener } from './link.ts'
 
 /** What a client says of itself, and who hears what its server says. */
 export interface CallerOptions {
@@ -110,4 +108,4 @@ export interface CallingPorts {
   readonly codecs: Codecs
 }
 
-export type { Codec, Codecs, LinkListener, RequestId, Transport }
+export type { Codec, Codecs, Transport }

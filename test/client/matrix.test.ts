@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
 import { connect, type Client, type ClientOptions } from '../../src/client.ts'
 import { serveHttp } from '../../src/index.ts'
 import { serveSocket } from '../../src/socket.ts'
@@ -63,7 +64,7 @@ const ways: readonly Way[] = [
     name: 'stdio',
     carries: revisions,
     async connect(served, options) {
-      const args = ['--import', 'tsx', join(import.meta.dirname, 'server-process.ts'), ...served]
+      const args = ['--import', 'tsx', fileURLToPath(new URL('./server-process.ts', import.meta.url)), ...served]
       // The process takes longer to start than anybody stays silent who is there.
       const client = await connect({ command: process.execPath, args }, { ...options, silenceMs: 100 })
       return { client, close: () => client.close() }

@@ -54,7 +54,7 @@ async function sessions(): Promise<{ url: string; forget(): void; close(): void 
       sessionIdGenerator: () => randomUUID(),
       onsessioninitialized: (fresh) => void known.set(fresh, transport),
     })
-    await officialServer().connect(transport as never)
+    await officialServer().connect(transport)
     return transport.handleRequest(request, response)
   })
   return { ...door, forget: () => known.clear() }
@@ -90,7 +90,7 @@ test('over HTTP+SSE, found by itself', async () => {
     if (request.method === 'GET') {
       const transport = new SSEServerTransport('/messages', response)
       streams.set(transport.sessionId, transport)
-      return officialServer().connect(transport as never)
+      return officialServer().connect(transport)
     }
     const stream = streams.get(url.searchParams.get('sessionId') ?? '')
     return stream ? stream.handlePostMessage(request, response) : response.writeHead(405).end()

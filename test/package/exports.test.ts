@@ -57,7 +57,7 @@ const offered: Readonly<Record<string, readonly string[]>> = {
   './sqlite': ['sqlite'],
   './stdio': ['serveStdio'],
   './telemetry': ['telemetry'],
-  './testing': ['playTranscript', 'testClient'],
+  './testing': ['brokenFaults', 'brokenServer', 'playTranscript', 'testClient'],
 }
 
 const sourceOf = (code: string): string => code.replace('./dist/', 'src/').replace(/\.js$/, '.ts')
