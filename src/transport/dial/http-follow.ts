@@ -112,7 +112,8 @@ export function follow(room: HttpRoom, options: FollowOptions): Abandonable {
       maxBytes: room.caps.maxMessageBytes,
       onEvent({ data, id, event }) {
         if (over) return
-        silences = 0
+        // The event before, told once more and saying nothing, is no progress.
+        if (id !== lastEventId || data !== '') silences = 0
         if (id !== '') lastEventId = id
         if (data !== '') deliver(room, event, data, options.message)
       },
