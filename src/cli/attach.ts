@@ -64,9 +64,11 @@ export async function attach({
     output.on('drain', onDrain)
     socket
       .on('data', (chunk: Buffer) => lines.push(chunk))
+      .on('drain', () => input.resume())
       .on('error', (error) => log(`connection lost: ${error.message}`))
     socket.on('close', () => {
       output.off('drain', onDrain)
+      input.resume()
       link = undefined
       waiting.giveUp()
     })
@@ -83,7 +85,6 @@ export async function attach({
       void link.then((socket) => {
         if (socket === undefined) waiting.giveUp()
         else if (!socket.write(kept)) input.pause()
-        socket?.once('drain', () => input.resume())
       })
     },
     onOverflow: () => say(errorText(undefined, tooLong)),

@@ -100,6 +100,20 @@ async function farSide(
   return { address: `tcp:127.0.0.1:${port}`, server }
 }
 
+test('a line leaves nothing behind on the connection', async (t) => {
+  const warnings: string[] = []
+  const onWarning = ({ name }: Error): void => void warnings.push(name)
+  process.on('warning', onWarning)
+  t.after(() => process.off('warning', onWarning))
+  const server = await serveSocket(shop)
+  t.after(() => server.close())
+  const client = attached(t, `tcp:${server.address}`)
+  client.send(initialize(0))
+  for (let id = 1; id <= 20; id++) client.send(call(id, 'echo', { text: 'x' }))
+  assert.ok((await client.answerTo(20)).result)
+  assert.deepEqual(warnings, [])
+})
+
 test(
   'a client on stdio reaches a running application over a Unix socket and over TCP',
   { skip: process.platform === 'win32' && 'Unix sockets' },
