@@ -13,7 +13,7 @@ import { memoryListCache } from './list-cache.ts'
 import { tasksExtension, type ClientOptions } from './options.ts'
 import { createListeners } from './listeners.ts'
 import { createLogLevels } from './log-levels.ts'
-import { memoryVerdicts } from './verdicts.ts'
+import { forgiving, memoryVerdicts } from './verdicts.ts'
 
 /** What a client takes from outside itself. */
 export interface ClientPorts extends CallingPorts {
@@ -39,7 +39,7 @@ export async function connectTo<S>(target: Target, options: ClientOptions, ports
   const answering = createAnswering(options, logger)
   const capabilities = capabilitiesOf(answering.capabilities, options)
   const listeners = createListeners(logger)
-  const known = options.verdicts ?? verdicts
+  const known = options.verdicts ? forgiving(options.verdicts, logger) : verdicts
 
   const levels = createLogLevels(options.logLevel, logger)
   const callerOptions: Omit<CallerOptions, 'expired' | 'closed'> = {

@@ -77,6 +77,8 @@ export function createClient<S>(parts: ClientParts): Client<S> {
     maxRounds: options.maxRounds ?? defaults.maxRounds,
   })
   const declared = JSON.stringify(parts.capabilities)
+  // Who asks is not known where no context tells, such as by headers of one's own; then it is nobody else.
+  const context = target.context ?? `client ${crypto.randomUUID()}`
   let latest = parts.dialect
 
   const perform = layered(options.middleware ?? [], ({ method, params, meta }, { options: given, facts }) =>
@@ -95,7 +97,7 @@ export function createClient<S>(parts: ClientParts): Client<S> {
   }
 
   const kept = ({ introduction }: Dialect): Kept =>
-    partOf(parts.cache, [target.key, introduction.revision, declared], target.context, parts.clock)
+    partOf(parts.cache, [target.key, introduction.revision, declared], context, parts.clock, logger)
   const lists = createLists({
     limits: { maxPages, maxItems },
     logger,

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../model/json.ts'
+import type { Logger } from '../model/ports.ts'
 
 /** Something that a server said may be kept. */
 export interface CachedEntry {
@@ -41,16 +42,22 @@ export interface Kept {
   delete(name: string): Promise<void>
 }
 
-/** The part of `cache` that belongs to one server, in one revision, for one context. */
+/**
+ * The part of `cache` that belongs to one server, in one revision, for one context. Never rejects: a store that fails has
+ * kept nothing.
+ */
 export function partOf(
   cache: ListCache,
   scope: readonly string[],
-  context: string | undefined,
+  context: string,
   now: () => number,
+  logger: Logger,
 ): Kept {
-  const keyOf = (name: string, isPublic: boolean): string =>
-    JSON.stringify([...scope, isPublic ? null : (context ?? ''), name])
-  return {
+  const keyOf = (name: string, isPublic: boolean): string => JSON.stringify([...scope, isPublic ? null : context, name])
+  const failed = (error: unknown): undefined => {
+    logger.warn('the cache failed', { error })
+  }
+  const kept: Kept = {
     async get(name) {
       for (const isPublic of [false, true]) {
         const entry = await cache.get(keyOf(name, isPublic))
@@ -65,5 +72,10 @@ export function partOf(
       await cache.delete(keyOf(name, false))
       await cache.delete(keyOf(name, true))
     },
+  }
+  return {
+    get: (name) => kept.get(name).catch(failed),
+    set: (name, value, hints) => kept.set(name, value, hints).catch(failed),
+    delete: (name) => kept.delete(name).catch(failed),
   }
 }

@@ -1,3 +1,4 @@
+import type { Logger } from '../model/ports.ts'
 import type { Transport } from '../peer/calling.ts'
 
 /** What was found out about a server, worth remembering until it stops being true. */
@@ -16,7 +17,22 @@ export interface Verdict {
 export interface Verdicts {
   get(key: string): Verdict | undefined | Promise<Verdict | undefined>
   set(key: string, verdict: Verdict): void | Promise<void>
-  delete(key: string): void | Promise<void>
+}
+
+/** `verdicts` that never reject: what a store failed to tell is found out anew. */
+export function forgiving(verdicts: Verdicts, logger: Logger): Verdicts {
+  const safely = async <T>(run: () => T | Promise<T>): Promise<T | undefined> => {
+    try {
+      return await run()
+    } catch (error) {
+      logger.warn('the store of verdicts failed', { error })
+      return undefined
+    }
+  }
+  return {
+    get: (key) => safely(() => verdicts.get(key)),
+    set: (key, verdict) => safely(() => verdicts.set(key, verdict)),
+  }
 }
 
 const maxVerdicts = 1_000
@@ -32,6 +48,5 @@ export function memoryVerdicts(): Verdicts {
       const [oldest] = known.keys()
       if (known.size > maxVerdicts && oldest !== undefined) known.delete(oldest)
     },
-    delete: (key) => void known.delete(key),
   }
 }

@@ -88,17 +88,34 @@ test('what is public is shared by all who use a cache; what is private by none b
     ['public', ['ada', 'ben'], 1],
     ['private', ['ada', 'ben'], 2],
     ['private', ['ada', 'ada'], 1],
+    ['private', [undefined, undefined], 2],
+    ['public', [undefined, 'ada'], 1],
   ] as const) {
     const cache = memoryListCache()
     const server = serverOf({ tools: [add], cache: { tools: { ttlMs: 60_000, cacheScope } } })
     let sent = 0
     for (const context of contexts) {
-      const target = memoryTarget(server, { key: 'one', context })
+      const target = memoryTarget(server, { key: 'one', ...(context !== undefined && { context }) })
       await using client = await connect(target, quick({ cache }))
       assert.equal((await client.tools()).length, 1)
       sent += asked(target, 'tools/list')
     }
     assert.equal(sent, requests, `${cacheScope} ${contexts.join()}`)
+  }
+})
+
+test('a cache or a store of verdicts that fails is as good as none', async () => {
+  const broken = (): never => {
+    throw new Error('away')
+  }
+  const away = { get: broken, set: () => Promise.reject(new Error('away')), delete: broken }
+  const server = serverOf({ tools: [add], cache: { tools: { ttlMs: 60_000 } } })
+  for (const revision of eras) {
+    await using pair = await connected(server, { revision, cache: away, verdicts: away })
+    assert.equal((await pair.client.tools()).length, 1)
+    assert.equal((await pair.client.call('add', { a: 1, b: 2 })).isError, false)
+    pair.target.say({ method: 'notifications/tools/list_changed' })
+    assert.equal((await pair.client.tools()).length, 1)
   }
 })
 
