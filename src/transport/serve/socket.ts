@@ -21,7 +21,7 @@ export interface ServeSocketOptions {
   readonly port?: number
   /** The address of the TCP port; `127.0.0.1` by default. */
   readonly host?: string
-  /** Tells on whose behalf a connection speaks, or refuses it. */
+  /** Tells on whose behalf a connection speaks, or refuses it. Taking longer than the cap `headersTimeoutMs` refuses it too. */
   readonly authenticate?: (socket: Socket) => Principal | Refusal | undefined | Promise<Principal | Refusal | undefined>
   /** Listens on an address that others can reach although nobody is asked who they are. */
   readonly allowUnauthenticated?: boolean
@@ -38,9 +38,15 @@ export interface SocketServer extends AsyncDisposable {
   /** The path, or `host:port`. */
   readonly address: string
   readonly port: number | undefined
-  /** Stops listening, lets every connection finish what is in flight, and closes it. */
+  /**
+   * Stops listening, lets every connection finish what is in flight, and closes it; also one whose client keeps its half
+   * open, a second later.
+   */
   close(): Promise<void>
 }
+
+/** Milliseconds in which a client has to take note that its connection was closed. */
+const lingerMs = 1_000
 
 /**
  * Serves a peer over a Unix socket, a named pipe or TCP: one message a line, each connection like a stdio of its own.
@@ -55,12 +61,21 @@ export async function serveSocket(peer: Peer, options: ServeSocketOptions = {}):
     )
   }
   const caps = { ...defaultCaps, ...options.caps }
-  const open = new Set<LineServer>()
+  const sockets = new Map<Socket, LineServer | undefined>()
 
   async function accept(socket: Socket): Promise<void> {
+    sockets.set(socket, undefined)
     socket.on('error', (error) => logger.debug('a connection broke', { error }))
+    socket.on('close', () => sockets.delete(socket))
+    const late = setTimeout(() => {
+      logger.warn('nobody told in time who is connecting')
+      socket.destroy()
+    }, caps.headersTimeoutMs)
+    socket.on('close', () => clearTimeout(late))
     const principal = await authenticate?.(socket)
+    clearTimeout(late)
     if (isRefusal(principal)) return void socket.destroy()
+    if (socket.destroyed) return
     const lines = serveLines(peer, {
       input: socket,
       output: socket,
@@ -73,9 +88,8 @@ export async function serveSocket(peer: Peer, options: ServeSocketOptions = {}):
       admits: startsAsJson,
       hurries: true,
     })
-    open.add(lines)
+    sockets.set(socket, lines)
     await lines.closed
-    open.delete(lines)
     // What the client still sends is thrown away, and it is not waited for much longer.
     socket
       .end()
@@ -95,15 +109,18 @@ export async function serveSocket(peer: Peer, options: ServeSocketOptions = {}):
   const bound = toPort(server.address())
   const close = async (): Promise<void> => {
     const stopped = new Promise<void>((resolve) => server.close(() => resolve()))
-    await Promise.all([...open].map((lines) => lines.close()))
+    // Whoever is not known yet has nothing in flight.
+    await Promise.all([...sockets].map(([socket, lines]) => lines?.close() ?? socket.destroy()))
+    const late = setTimeout(() => [...sockets.keys()].forEach((socket) => socket.destroy()), lingerMs)
     await stopped
+    clearTimeout(late)
   }
   return { address: path ?? `${host}:${bound}`, port: bound, close, [Symbol.asyncDispose]: close }
 }
 
 /** A web page can be made to post to a port of its visitor's machine; what it sends begins with the words of HTTP. */
 function startsAsJson(line: Uint8Array): boolean {
-  const [first] = line
+  const first = line.find((byte) => byte !== 0x20 && byte !== 0x09)
   return first === 0x7b || first === 0x5b
 }
 

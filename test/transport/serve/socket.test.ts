@@ -26,6 +26,7 @@ function client(to: NetConnectOpts) {
   return {
     socket,
     heard,
+    answers,
     write: (message: unknown) => socket.write(`${JSON.stringify(message)}\n`),
     answer: (id: unknown) => until(() => answers().find((message) => message.id === id)),
   }
@@ -36,6 +37,24 @@ async function open(options: ServeSocketOptions = {}) {
   const server = await serveSocket(peerOf(served), options)
   return { served, server, client: () => client({ port: server.port ?? 0 }) }
 }
+
+test('whoever authenticate makes a mistake about is not let in', async () => {
+  for (const returned of [
+    null,
+    true,
+    'al',
+    { id: 'al' },
+    { id: 'al', scopes: ['admin'] },
+    { id: {}, scopes: new Set() },
+  ]) {
+    const { server, client } = await open({ authenticate: () => returned as never })
+    const { heard, write } = client()
+    write(initialize(1, '2025-11-25'))
+    await until(() => heard.closed)
+    assert.equal(heard.text, '')
+    await server.close()
+  }
+})
 
 test('every connection is a scope of its own, for every era', async () => {
   const { server, client: join_ } = await open()
@@ -65,7 +84,49 @@ test('what does not begin as JSON ends the connection, whatever follows', async 
   c.socket.write(`POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${body.length}\r\n\r\n${body}\n`)
   await until(() => c.heard.closed)
   assert.equal(calls, 0)
+  assert.deepEqual(
+    c.answers().map(({ error }) => error?.code),
+    [-32700],
+  )
   await server.close()
+})
+
+test('blanks before a message are no harm', async () => {
+  const { server, client: join_ } = await open()
+  const c = join_()
+  c.socket.write(` \t${JSON.stringify(modernCall(1, 'echo', { text: 'x' }))}\n`)
+  assert.equal(said(await c.answer(1)), 'x')
+  await server.close()
+})
+
+test('closing does not wait for a client that keeps its half open', async () => {
+  const { server } = await open()
+  const socket = connect({ port: server.port ?? 0, allowHalfOpen: true })
+  let heard = ''
+  socket.on('data', (chunk: Buffer) => (heard += chunk.toString())).on('error', () => {})
+  socket.write(`${JSON.stringify(modernCall(1, 'echo', { text: 'x' }))}\n`)
+  await until(() => heard !== '')
+  const before = Date.now()
+  await server.close()
+  assert.ok(Date.now() - before < 2_000)
+  socket.destroy()
+})
+
+test('nobody holds a server open by not telling who is connecting', { timeout: 5_000 }, async () => {
+  let asked = 0
+  const authenticate = (): Promise<undefined> => {
+    asked += 1
+    return new Promise(() => {})
+  }
+  const closing = await open({ authenticate })
+  closing.client()
+  await until(() => asked === 1)
+  await closing.server.close()
+  const timed = await open({ authenticate, caps: { headersTimeoutMs: 50 } })
+  const c = timed.client()
+  await until(() => asked === 2)
+  await until(() => c.heard.closed)
+  await timed.server.close()
 })
 
 test('a client that has said everything still gets its answers', async () => {
