@@ -1,4 +1,4 @@
-import type { JsonObject } from '../model/json.ts'
+import { isObject, type JsonObject } from '../model/json.ts'
 import { Refusal } from '../model/refusal.ts'
 import type { Call } from '../model/call.ts'
 import type { CallContext } from '../model/served.ts'
@@ -98,5 +98,6 @@ export async function callMethod(
   const outcome = await runHandler(run, await openRound(run), (ctx) => handler(checked.value as never, ctx))
   if ('asks' in outcome)
     throw new Refusal('InternalError', { cause: new Error('A custom method cannot ask the client in rounds') })
-  return outcome.value
+  if (isObject(outcome.value)) return outcome.value
+  throw new Refusal('Unserializable', { cause: new TypeError(`${value.name} returned no object`) })
 }

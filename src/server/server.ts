@@ -47,7 +47,10 @@ export interface ServerOptions extends Implementation {
   readonly pageSize?: number
   /** How long lists may be kept. Default `ttlMs: 0`; `private` wherever a list depends on who asks, whatever is said here. */
   readonly cache?: Partial<Record<ListKind | 'discover', CacheHints>>
-  /** Replace the message of anything thrown that is not a `ToolError`. Default false: the message is carried, the stack never. */
+  /**
+   * Replace the message of anything thrown that is not a `ToolError`, by tools, readers, getters and completers. Default
+   * false: the message is carried, the stack never.
+   */
   readonly maskErrors?: boolean
   /** Milliseconds that the state of an unanswered round stays good. Default 15 minutes. */
   readonly stateTtlMs?: number

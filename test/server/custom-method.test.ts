@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { z } from 'zod'
 import { answerSampling, method, prompt, Refusal, tool } from '../../src/index.ts'
 import type { Sampled } from '../../src/index.ts'
-import { clientOf, eras, revisions, serverOf, settled, sure } from './support.ts'
+import { clientOf, eras, recorder, revisions, serverOf, settled, sure } from './support.ts'
 
 for (const revision of revisions) {
   test(`${revision}: a custom method is answered, its params checked`, async () => {
@@ -101,6 +101,16 @@ for (const revision of eras) {
     assert.equal((await client.request('app/refuse')).error?.code, -32602)
   })
 }
+
+test('a custom method that returns no object cannot be answered, and the log knows why', async () => {
+  for (const value of [undefined, null, 5, 'x', [{}]]) {
+    const { logger, at } = recorder()
+    const client = await clientOf(serverOf({ logger }).method('app/odd', {}, () => value as never))
+    const { error } = await client.request('app/odd')
+    assert.deepEqual([error?.code, error?.message], [-32603, 'The result cannot be sent.'], JSON.stringify(value))
+    assert.match(String((at('error')[0]?.fields as { error: Error }).error), /app\/odd returned no object/)
+  }
+})
 
 test('a custom method reports progress, is cancelled, and reads _meta', async () => {
   let aborted = false

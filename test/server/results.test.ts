@@ -3,7 +3,16 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as v from 'valibot'
 import { z } from 'zod'
-import { prompt, Refusal, resource, result, tool, ToolError, UrlElicitationRequired } from '../../src/index.ts'
+import {
+  prompt,
+  Refusal,
+  resource,
+  result,
+  template,
+  tool,
+  ToolError,
+  UrlElicitationRequired,
+} from '../../src/index.ts'
 import type { ToolValue } from '../../src/index.ts'
 import { clientOf, eras, everything, recorder, revisions, serverOf, textOf } from './support.ts'
 
@@ -185,15 +194,112 @@ test('maskErrors masks readers and getters as well', async () => {
   }
 })
 
-test('a reader or getter that returns nothing is a failure, not an empty answer', async () => {
+test('a ToolError of a reader, a getter or a completer keeps its words too, and is nothing for the log', async () => {
+  const no = () => Promise.reject(new ToolError('not on sundays'))
+  const { logger, at } = recorder()
   const server = serverOf({
-    resources: [resource('a://a', { name: 'a' }, () => undefined as never), resource('a://b', { name: 'b' }, () => [])],
-    prompts: [prompt('p', {}, () => undefined as never)],
+    logger,
+    maskErrors: true,
+    resources: [resource('a://a', { name: 'a' }, no)],
+    prompts: [prompt('p', { arguments: { a: { complete: no } } }, no)],
   })
-  const client = await clientOf(server)
-  assert.equal((await client.request('resources/read', { uri: 'a://a' })).error?.code, -32603)
-  assert.equal((await client.request('resources/read', { uri: 'a://b' })).error?.code, -32603)
-  assert.equal((await client.request('prompts/get', { name: 'p' })).error?.code, -32603)
+  for (const revision of eras) {
+    const client = await clientOf(server, { revision })
+    for (const [method, params] of [
+      ['resources/read', { uri: 'a://a' }],
+      ['prompts/get', { name: 'p' }],
+      ['completion/complete', { ref: { type: 'ref/prompt', name: 'p' }, argument: { name: 'a', value: '' } }],
+    ] as const) {
+      const { error } = await client.request(method, params)
+      assert.deepEqual([error?.code, error?.message], [-32603, 'not on sundays'])
+    }
+  }
+  assert.deepEqual(at('error'), [])
+})
+
+const text = { type: 'text', text: 'x' }
+const odd = [undefined, null, 5, true, {}, [5], [null], [undefined], [{}], { text: 5 }]
+const unread = [...odd, [], { uri: 'a://a' }, { uri: 'a://a', blob: new Uint8Array(1) }, { text: 'x' }]
+const unsaid = [
+  ...odd,
+  { messages: 'x' },
+  { messages: [5] },
+  { description: 5, messages: [] },
+  [{ role: 'user' }],
+  [{ role: 'system', content: text }],
+  [{ role: 'user', content: 'x' }],
+  [{ role: 'user', content: [text] }],
+  [{ role: 'user', content: { type: 'text' } }],
+]
+const uncompleted = ['x', ...odd, { values: ['x'] }]
+
+for (const [what, method, params, wrong] of [
+  ['a reader', 'resources/read', { uri: 'a://a' }, unread],
+  ['a reader of a template', 'resources/read', { uri: 'b://b' }, unread],
+  ['a getter', 'prompts/get', { name: 'p' }, unsaid],
+  [
+    'a completer',
+    'completion/complete',
+    { ref: { type: 'ref/prompt', name: 'p' }, argument: { name: 'a', value: '' } },
+    uncompleted,
+  ],
+] as const) {
+  test(`${what} that returns nothing, or no such thing, has failed: in fixed words, and the log knows why`, async () => {
+    for (const value of wrong) {
+      const { logger, at } = recorder()
+      const give = () => value as never
+      const server = serverOf({
+        logger,
+        resources: [resource('a://a', { name: 'a' }, give), template('b://{id}', { name: 'b' }, give)],
+        prompts: [prompt('p', { arguments: { a: { complete: give } } }, give)],
+      })
+      for (const [refusals, code] of [
+        ['spec', -32603],
+        ['application', -32004],
+      ] as const) {
+        const client = await clientOf(server, { revision: '2025-11-25', refusals })
+        const { error } = await client.request(method, params)
+        assert.deepEqual([error?.code, error?.message], [code, 'The request failed.'], JSON.stringify(value))
+      }
+      const { error } = at('error')[0]?.fields as { error: Error }
+      assert.match(error.message, /returned/)
+    }
+  })
+}
+
+for (const [what, block] of [
+  ['text without its text', { type: 'text' }],
+  ['text that is none', { type: 'text', text: 5 }],
+  ['a picture without data', { type: 'image', mimeType: 'image/png' }],
+  ['a sound without a type', { type: 'audio', data: '' }],
+  ['a link without a name', { type: 'resource_link', uri: 'a://a' }],
+  ['a link without a URI', { type: 'resource_link', name: 'a' }],
+  ['a resource without contents', { type: 'resource' }],
+  ['a resource with contents that are none', { type: 'resource', resource: { uri: 'a://a' } }],
+  ['a type that is none', { type: 5 }],
+] as const) {
+  test(`a block is not sent as half of one: ${what}`, async () => {
+    const whole = [block, [text, block], result({ content: [block as never] }), result({ content: block as never })]
+    for (const returned of whole) {
+      const { error, logged } = await called(tool('t', {}, () => returned as never))
+      assert.deepEqual([error?.code, error?.message], [-32603, 'The result cannot be sent.'])
+      assert.equal(logged.length, 1)
+    }
+  })
+}
+
+test('blocks of every kind, and of one that is not known yet, are sent', async () => {
+  const contents = { uri: 'a://a', text: 'x' }
+  const blocks = [
+    text,
+    { type: 'image', data: '', mimeType: 'image/png' },
+    { type: 'audio', data: '', mimeType: 'audio/wav' },
+    { type: 'resource_link', uri: 'a://a', name: 'a' },
+    { type: 'resource', resource: contents },
+    { type: 'resource', resource: { uri: 'a://a', blob: '' } },
+    { type: 'hologram' },
+  ]
+  assert.deepEqual((await called(tool('t', {}, () => blocks as never))).result?.['content'], blocks)
 })
 
 test('a Refusal thrown by a handler is that refusal', async () => {

@@ -5,7 +5,7 @@ import type { Core, Method } from '../core.ts'
 import type { Completer } from '../resource.ts'
 import { openRound, runHandler } from '../run.ts'
 import { lookUp } from '../visibility.ts'
-import { failed } from './resources.ts'
+import { failed, misshapen } from './resources.ts'
 
 /** At most this many values are sent (specification, completion). */
 const maxValues = 100
@@ -45,7 +45,10 @@ function completerOf(
   return Object.hasOwn(completers, argument.name) ? completers[argument.name] : undefined
 }
 
-function completed(values: readonly string[]): CompleteResult {
+function completed(values: unknown): CompleteResult {
+  // Types are no proof of what a completer returns.
+  if (!Array.isArray(values) || !values.every((value): value is string => typeof value === 'string'))
+    throw misshapen('The completer returned no list of texts')
   return {
     completion: { values: values.slice(0, maxValues), total: values.length, hasMore: values.length > maxValues },
   }

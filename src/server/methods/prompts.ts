@@ -1,13 +1,14 @@
 import type { GetPromptResult } from '../../model/call.ts'
-import { own } from '../../model/json.ts'
+import { isObject, own, type JsonObject } from '../../model/json.ts'
 import { Refusal } from '../../model/refusal.ts'
 import type { Method } from '../core.ts'
 import { listPage } from '../listing.ts'
 import type { Prompted } from '../prompt.ts'
 import type { InputRequired } from '../result.ts'
 import { openRound, runHandler } from '../run.ts'
+import { isMessage } from '../shapes.ts'
 import { lookUp } from '../visibility.ts'
-import { failed } from './resources.ts'
+import { failed, misshapen } from './resources.ts'
 
 /** `prompts/list`: the prompts that the caller sees. */
 export const listPrompts: Method<'prompts/list'> = async (params, context, core) =>
@@ -36,6 +37,17 @@ function toMessages(prompted: Exclude<Prompted, InputRequired>, description: str
   const about = description === undefined ? {} : { description }
   if (typeof prompted === 'string')
     return { ...about, messages: [{ role: 'user', content: { type: 'text', text: prompted } }] }
-  if ('messages' in prompted) return { ...about, ...prompted }
-  return { ...about, messages: prompted }
+  // Types are no proof of what a getter returns.
+  const given: unknown = Array.isArray(prompted) ? { messages: prompted } : prompted
+  if (isObject(given) && isPrompted(given)) return { ...about, ...given }
+  throw misshapen('The getter returned neither text nor messages of user or assistant with one block each')
+}
+
+function isPrompted(given: JsonObject): given is JsonObject & GetPromptResult {
+  const { messages, description } = given
+  return (
+    (description === undefined || typeof description === 'string') &&
+    Array.isArray(messages) &&
+    messages.every(isMessage)
+  )
 }

@@ -8,8 +8,9 @@ import type { Core, Method } from '../core.ts'
 import type { ResourceEntry, TemplateEntry } from '../entry.ts'
 import { listPage } from '../listing.ts'
 import type { Readable, Variables } from '../resource.ts'
-import { messageOf, type InputRequired } from '../result.ts'
+import { isToolError, messageOf, type InputRequired } from '../result.ts'
 import { openRound, runHandler, type Run } from '../run.ts'
+import { isContents } from '../shapes.ts'
 import { findVisible, isVisible, logMissing, quoted } from '../visibility.ts'
 
 /** `resources/list`: the resources that the caller sees. */
@@ -84,11 +85,17 @@ export const readResource: Method<'resources/read'> = async (params, context, co
 /** What a reader, getter or completer threw, as the refusal that carries its words. */
 export function failed(thrown: unknown, { core, name, target }: Run): unknown {
   if (isRefusal(thrown)) return thrown
+  if (isToolError(thrown)) return new Refusal('HandlerFailed', { message: thrown.message })
   core.ports.logger.error('a handler threw', { name, target: quoted(target), error: thrown })
   return new Refusal('HandlerFailed', {
     cause: thrown,
     ...(!core.options.maskErrors && { message: messageOf(thrown) }),
   })
+}
+
+/** The refusal of what a reader, getter or completer returned: the peer hears fixed words, the log what is wrong. */
+export function misshapen(what: string): Refusal {
+  return new Refusal('HandlerFailed', { cause: new TypeError(what) })
 }
 
 function toContents(
@@ -99,10 +106,9 @@ function toContents(
   const head = { uri, ...(mimeType !== undefined && { mimeType }) }
   if (typeof read === 'string') return [{ ...head, text: read }]
   if (read instanceof Uint8Array) return [{ ...head, blob: Buffer.from(read).toString('base64') }]
-  const contents = Array.isArray(read) ? (read as readonly ResourceContents[]) : [read as ResourceContents]
-  if (contents.length === 0 || contents.some((part) => part === undefined || part === null))
-    throw new Error('The reader returned nothing')
-  return contents
+  const contents: readonly unknown[] = Array.isArray(read) ? read : [read]
+  if (contents.length > 0 && contents.every(isContents)) return contents
+  throw misshapen('The reader returned neither text, nor bytes, nor contents with a URI')
 }
 
 function hintsOf(hints: CacheHints | undefined): CacheHints {

@@ -1,6 +1,5 @@
 import { andThen, isLater, type Awaitable } from '../../model/at-once.ts'
 import type { CallToolResult, CreateTaskResult, InputRequiredResult } from '../../model/call.ts'
-import type { ContentBlock } from '../../model/content.ts'
 import type { JsonObject } from '../../model/json.ts'
 import { isRefusal, Refusal } from '../../model/refusal.ts'
 import { issuesText, type Checked } from '../../schema/schema.ts'
@@ -13,6 +12,7 @@ import type { Round } from '../round.ts'
 import { brandOf, isToolError, messageOf, type Result } from '../result.ts'
 import { needFeatures } from '../run-context.ts'
 import { openRound, runHandler, type Run } from '../run.ts'
+import { isBlock } from '../shapes.ts'
 import { runAsTask, taskMode } from '../task-run.ts'
 import { lookUp } from '../visibility.ts'
 
@@ -80,14 +80,19 @@ function checkedArguments(checked: Checked<unknown>): unknown {
 
 /** A promise only where checking the output takes one. */
 function toResult(entry: ToolEntry, returned: unknown): CallToolResult | Promise<CallToolResult> {
-  if (brandOf(returned) === 'complete') return checkedOutput(entry, returned as Result)
+  if (brandOf(returned) === 'complete') return checkedOutput(entry, checkedContent(returned as Result))
   if (entry.output) return checkedOutput(entry, { structuredContent: returned as JsonObject })
   if (typeof returned === 'string') return { content: [{ type: 'text', text: returned }] }
   if (returned === undefined) return { content: [] }
-  const content = Array.isArray(returned) ? returned : [returned]
-  if (content.every(isBlock)) return { content }
+  return checkedContent({ content: Array.isArray(returned) ? returned : [returned] })
+}
+
+/** @throws Refusal `Unserializable` for content that is none: types are no proof of what a handler returns */
+function checkedContent(result: CallToolResult): CallToolResult {
+  const { content } = result
+  if (content === undefined || (Array.isArray(content) && content.every(isBlock))) return result
   throw new Refusal('Unserializable', {
-    cause: new TypeError('A tool without an output schema returns text or content blocks'),
+    cause: new TypeError('The tool returned what is neither text nor whole content blocks, and has no output schema'),
   })
 }
 
@@ -104,10 +109,6 @@ function withChecked(result: CallToolResult, checked: Checked<unknown>): CallToo
   throw new Refusal('Unserializable', {
     cause: new TypeError(`The output does not fit its schema: ${issuesText(checked.issues)}`),
   })
-}
-
-function isBlock(value: unknown): value is ContentBlock {
-  return typeof value === 'object' && value !== null && typeof (value as { type?: unknown }).type === 'string'
 }
 
 function failure(thrown: unknown, { core, context, name }: Run): CallToolResult {

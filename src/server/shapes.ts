@@ -1,0 +1,33 @@
+import type { ContentBlock, ResourceContents } from '../model/content.ts'
+import { isObject, type JsonObject } from '../model/json.ts'
+import type { PromptMessage } from '../model/nouns.ts'
+
+/** What must be text in a block of each kind that is nothing but texts (specification, `ContentBlock`). */
+const texts: ReadonlyMap<string, readonly string[]> = new Map([
+  ['text', ['text']],
+  ['image', ['data', 'mimeType']],
+  ['audio', ['data', 'mimeType']],
+  ['resource_link', ['uri', 'name']],
+])
+
+/** Whether what a handler returned is a whole block of content. A kind that is not known passes: a codec knows what becomes of it. */
+export function isBlock(value: unknown): value is ContentBlock {
+  if (!isObject(value) || typeof value.type !== 'string') return false
+  if (value.type === 'resource') return isContents(value.resource)
+  const needed = texts.get(value.type)
+  return needed === undefined || hasTexts(value, needed)
+}
+
+/** Whether what a reader returned is contents of a resource: a URI, and text or base64. */
+export function isContents(value: unknown): value is ResourceContents {
+  return isObject(value) && hasTexts(value, ['uri']) && (hasTexts(value, ['text']) || hasTexts(value, ['blob']))
+}
+
+/** Whether what a getter returned is a message: a role, and one block. */
+export function isMessage(value: unknown): value is PromptMessage {
+  return isObject(value) && (value.role === 'user' || value.role === 'assistant') && isBlock(value.content)
+}
+
+function hasTexts(value: JsonObject, names: readonly string[]): boolean {
+  return names.every((name) => typeof value[name] === 'string')
+}
