@@ -2,8 +2,11 @@ import type { Authorization } from '../../model/authorization.ts'
 import { CallFailed, isCallFailed } from '../../model/failure.ts'
 import type { HttpListener, HttpRequest, HttpSend, ReadHeader } from './http-types.ts'
 
-/** How often one request is sent at most, the first time included. */
-const maxTries = 3
+/**
+ * How often one request is sent at most, the first time included: enough for new credentials, a nonce for them, wider
+ * scopes, a nonce again, and one to spare. Whoever makes the credentials has limits of its own.
+ */
+const maxTries = 6
 /** Bytes of a refusal that are kept while it is dealt with. */
 const maxHeldBytes = 64 * 1024
 
@@ -51,10 +54,9 @@ function attempt(
     let held: Held | undefined
     return {
       head(status, header) {
-        if (!isChallenge(status, header) || tries >= maxTries) {
-          authorization.answered?.(about, header)
-          return listener.head(status, header)
-        }
+        const challenged = isChallenge(status, header)
+        if (!challenged) authorization.answered?.(about, header)
+        if (!challenged || tries >= maxTries) return listener.head(status, header)
         const refusal = hold(listener)
         held = refusal
         const letGo = abort

@@ -67,7 +67,7 @@ for (const [name, options] of Object.entries({
     await link.close()
   })
 
-  test(`${name}: a server that is never content is asked three times`, async () => {
+  test(`${name}: a server that is never content is asked six times`, async () => {
     await using server = await scripted(guarded)
     const authorization = wallet((one) => ((one.token = 'bad'), true))
     const { send, heard, link } = await server.talk({ ...options, authorization })
@@ -76,7 +76,7 @@ for (const [name, options] of Object.entries({
     const [{ failure } = {}] = heard.losses
     assert.deepEqual([failure?.kind, failure?.ran, failure?.status], ['Unauthorized', 'no', 401])
     assert.match(String(failure?.data?.['challenge']), /^Bearer/)
-    assert.deepEqual([server.seen.length, authorization.challenges.length], [3, 2])
+    assert.deepEqual([server.seen.length, authorization.challenges.length], [6, 5])
     await link.close()
   })
 
