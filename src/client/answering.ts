@@ -28,7 +28,7 @@ export type FormAnswer = Pick<ElicitResult, 'action' | 'content'>
 /** Shows a form to the user. What is left out of the answer and has a default is filled in; the rest is checked. */
 export type AnswerForm = (form: ElicitFormParams, context: AskContext) => Promise<FormAnswer> | FormAnswer
 /**
- * Asks the user whether to visit a URL, which is never fetched here: show all of it, and open it only with consent, in a
+ * Asks the user whether to visit a URL of the web, which is never fetched here: show all of it, and open it only with consent, in a
  * browser that shares nothing with this program. `accept` means consent, not that the visit is over.
  */
 export type AnswerUrl = (visit: ElicitUrlParams, context: AskContext) => Promise<FormAnswer> | FormAnswer
@@ -76,6 +76,7 @@ export function createAnswering({ elicit, sample, roots }: AnsweringOptions, log
     switch (request.method) {
       case 'elicitation/create': {
         const { params } = request
+        if (params.mode === 'url' && !isWebAddress(params.url)) break
         const answered = params.mode === 'url' ? await url?.(params, context) : await form?.(params, context)
         if (!answered) break
         return params.mode === 'url' ? { action: answered.action } : filled(params, answered)
@@ -94,7 +95,7 @@ export function createAnswering({ elicit, sample, roots }: AnsweringOptions, log
     }
     throw new CallFailed('ProtocolViolation', {
       ran: 'unknown',
-      message: `The server asks for what was not declared: ${request.method}`,
+      message: `The server asks for what is not offered: ${request.method}`,
     })
   }
 
@@ -109,6 +110,11 @@ export function createAnswering({ elicit, sample, roots }: AnsweringOptions, log
       }
     },
   }
+}
+
+/** Other addresses do things when they are opened: run scripts, show files. */
+function isWebAddress(url: string): boolean {
+  return URL.canParse(url) && ['http:', 'https:'].includes(new URL(url).protocol)
 }
 
 /**

@@ -161,6 +161,22 @@ test('requests that were not declared, or are no requests, get their error at on
       { elicit: () => Promise.reject(new Error('secret')) },
       -32603,
     ],
+    [
+      {
+        method: 'elicitation/create',
+        params: { mode: 'url', message: 'm', url: 'javascript:alert(1)', elicitationId: '1' },
+      },
+      { elicit: { url: () => ({ action: 'accept' }) } },
+      -32603,
+    ],
+    [
+      {
+        method: 'elicitation/create',
+        params: { mode: 'url', message: 'm', url: 'https://example.com', elicitationId: '1' },
+      },
+      { elicit: { url: () => ({ action: 'accept' }) } },
+      undefined,
+    ],
     [{ method: 'tasks/list' }, {}, -32601],
   ] as const satisfies readonly (readonly [JsonObject, ClientOptions, number | undefined])[]) {
     const reply = await replyTo(message, options)
