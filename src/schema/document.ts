@@ -1,5 +1,6 @@
 import { isObject } from '../model/json.ts'
 import type { Json, JsonObject } from '../model/json.ts'
+import { isSchema, keywordRules } from './keywords.ts'
 import { findReferences } from './references.ts'
 import type { References } from './references.ts'
 import { subschemas } from './walk.ts'
@@ -13,7 +14,7 @@ const deepest = 100
  * Checks a JSON Schema before it is listed or compiled, and returns a frozen copy with every keyword as given.
  * @throws a `TypeError` that names the place and says what is wrong: a dialect that is none of 2020-12, draft-07 and
  *   draft-06; a reference that leads out of the document, which is never fetched, or nowhere, or in a circle; a type
- *   that does not exist; a keyword that holds no schema; too many schemas (10,000) or too deep ones (100).
+ *   that does not exist; a keyword that holds what it cannot mean; too many schemas (10,000) or too deep ones (100).
  */
 export function toDocument(schema: JsonObject): JsonObject {
   const document = copy(schema)
@@ -48,20 +49,21 @@ function checkSchemas(document: JsonObject, references: References): void {
 }
 
 function checkKeywords(schema: JsonObject, path: string): void {
-  const { $schema, type, required, properties } = schema
+  const { $schema, type } = schema
   if ($schema !== undefined && !(typeof $schema === 'string' && dialects.test($schema))) {
     throw wrong(path, `the dialect ${JSON.stringify($schema)} is not known; 2020-12, draft-07 and draft-06 are`)
   }
   const named: readonly Json[] = Array.isArray(type) ? type : type === undefined ? [] : [type]
   const unknown = named.find((name) => typeof name !== 'string' || !types.includes(name))
   if (unknown !== undefined) throw wrong(path, `there is no type ${JSON.stringify(unknown)}`)
-  if (required !== undefined && !(Array.isArray(required) && required.every((name) => typeof name === 'string'))) {
-    throw wrong(path, '"required" is a list of names')
-  }
-  if (properties === undefined) return
-  if (!isObject(properties)) throw wrong(path, '"properties" is an object of schemas')
-  for (const [name, value] of Object.entries(properties)) {
-    if (!isObject(value) && typeof value !== 'boolean') throw wrong(`${path}/properties/${name}`, 'this is no schema')
+  if (type !== undefined && named.length === 0) throw wrong(path, '"type" names a type, or a list of one at least')
+  for (const [keyword, value] of Object.entries(schema)) {
+    const rule = keywordRules.get(keyword)
+    if (rule === undefined || value === undefined || rule.holds(value)) continue
+    const odd =
+      rule.schemas === true && isObject(value) ? Object.keys(value).find((key) => !isSchema(value[key])) : undefined
+    if (odd !== undefined) throw wrong(`${path}/${keyword}/${odd}`, 'this is no schema')
+    throw wrong(path, `"${keyword}" is ${rule.says}`)
   }
 }
 

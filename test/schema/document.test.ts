@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { JsonObject } from '../../src/model/json.ts'
+import type { Json, JsonObject } from '../../src/model/json.ts'
 import { toDocument } from '../../src/schema/document.ts'
 
 for (const [name, schema] of [
@@ -68,6 +68,88 @@ for (const [name, schema, says] of [
 ] as const satisfies readonly (readonly [string, JsonObject, RegExp])[]) {
   test(`refused, naming the place: ${name}`, () => assert.throws(() => toDocument(schema), says))
 }
+
+const bad: readonly (readonly [keyword: string, ...values: Json[]])[] = [
+  ['enum', 5, 'a', { a: 1 }],
+  ['type', [], 5],
+  ['minLength', 'x', -1, 1.5, null],
+  ['maxLength', '5'],
+  ['minItems', -1],
+  ['maxItems', true],
+  ['minContains', 'x'],
+  ['maxContains', -1],
+  ['minProperties', -1],
+  ['maxProperties', {}],
+  ['multipleOf', 0, -1, 'x'],
+  ['minimum', 'x'],
+  ['maximum', null],
+  ['exclusiveMinimum', true],
+  ['exclusiveMaximum', '5'],
+  ['uniqueItems', 'yes', 1],
+  ['pattern', 5],
+  ['format', {}],
+  ['required', 'a', [1]],
+  ['dependentRequired', 5, { a: 'b' }, { a: [1] }],
+  ['dependencies', [], { a: 'b' }],
+  ['anyOf', 'x', {}, [], [5]],
+  ['allOf', {}],
+  ['oneOf', []],
+  ['prefixItems', {}, []],
+  ['items', 5, [5]],
+  ['additionalItems', 'x'],
+  ['additionalProperties', 5, 'no', []],
+  ['unevaluatedProperties', 5],
+  ['unevaluatedItems', 5],
+  ['contains', []],
+  ['contentSchema', 'x'],
+  ['propertyNames', 'x'],
+  ['not', []],
+  ['if', 5],
+  ['then', 5],
+  ['else', 5],
+  ['properties', 5],
+  ['patternProperties', []],
+  ['dependentSchemas', 5],
+  ['$defs', []],
+  ['definitions', 'x'],
+  ['$id', 5],
+  ['$comment', {}],
+  ['$anchor', 5, '', 'a b', '#a'],
+  ['$dynamicAnchor', []],
+  ['$vocabulary', [], { a: 5 }],
+]
+for (const [keyword, ...values] of bad) {
+  test(`refused, naming the place: ${keyword} that holds what it cannot mean`, () => {
+    for (const value of values) {
+      const schema = { properties: { a: { [keyword]: value } } }
+      assert.throws(() => toDocument(schema), { name: 'TypeError', message: /at #\/properties\/a[:/]/ })
+      // What is only data may be anything.
+      assert.deepEqual(toDocument({ const: schema, enum: [schema], default: schema }).const, schema)
+    }
+  })
+}
+
+test('every keyword may hold what it is made for', () => {
+  toDocument({
+    $id: 'a',
+    $anchor: 'a.b-c',
+    $comment: '',
+    $defs: {},
+    enum: [],
+    multipleOf: 0.5,
+    minLength: 0,
+    maxLength: 2.0,
+    minimum: -1.5,
+    uniqueItems: false,
+    required: [],
+    dependentRequired: { a: [] },
+    items: false,
+    anyOf: [true],
+    additionalProperties: {},
+    type: ['string', 'null'],
+    unknown: 5,
+  })
+})
 
 test('what is too deep or too large is refused', () => {
   const nested = (depth: number): JsonObject => (depth === 1 ? {} : { items: nested(depth - 1) })
