@@ -35,7 +35,8 @@ export class Round {
   readonly #core: Core
   #flow: Flow | undefined
   #recorded: 'record' | 'recall' | undefined
-  #pending: Record<string, AskRequest> | undefined
+  /** A map, since keys may be any text, also `__proto__`. */
+  #pending: Map<string, AskRequest> | undefined
   #ending = false
 
   constructor(core: Core, flow: Flow | undefined) {
@@ -112,8 +113,8 @@ export class Round {
     const known = this.#flow && Object.hasOwn(this.#flow.answers, key) ? this.#flow.answers[key] : undefined
     if (known !== undefined && known.to === to && accepts(known.answer)) return Promise.resolve(known.answer)
     if (live) return live(request, key)
-    this.#pending ??= {}
-    this.#pending[key] = request
+    this.#pending ??= new Map()
+    this.#pending.set(key, request)
     return Promise.reject(new Suspension())
   }
 
@@ -170,7 +171,7 @@ export class Round {
   async suspend(binding: Binding, ports: FlowPorts): Promise<InputRequiredResult> {
     await this.#settled()
     // The table is closed here: what is asked later, by what nobody waited for, is asked in the next round.
-    return this.inputRequired({ ...this.#pending }, this.#current.own, binding, ports)
+    return this.inputRequired(Object.fromEntries(this.#pending ?? []), this.#current.own, binding, ports)
   }
 
   /** The result that asks the client `inputRequests`, and keeps what is known so far in its state. */

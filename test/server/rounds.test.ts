@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { form, inputRequired, memoryStore, prompt, resource, template, tool } from '../../src/index.ts'
 import type { Context, Server } from '../../src/index.ts'
+import type { JsonObject } from '../../src/model/json.ts'
 import type { Response, TestClient } from '../../src/testing.ts'
 import {
   clientOf,
@@ -51,6 +52,35 @@ test('several questions are asked at once, and all answers are there in the next
   const done = await client.request('tools/call', { name: 't', ...retry(state, { a: yes, b: { action: 'decline' } }) })
   assert.equal(textOf(done), 'accept decline')
 })
+
+for (const revision of eras) {
+  test(`${revision}: a key may be any text, also one that every object has`, async () => {
+    const keys = ['__proto__', 'constructor', 'hasOwnProperty', 'toString']
+    let ran = 0
+    const asking: Handler = async (ctx) => {
+      const steps = await Promise.all(keys.map((key) => ctx.step(key, () => `${key} ${++ran}`)))
+      const answers = await Promise.all(keys.map((key) => ctx.elicit(key, named, `${key}?`)))
+      return JSON.stringify([steps, answers.map((answer) => answer.action === 'accept' && answer.content.name)])
+    }
+    const raw: Handler = (ctx) => {
+      if (ctx.inputResponses) return JSON.stringify(Object.keys(ctx.inputResponses))
+      const requests = keys.map((key) => [key, { method: 'roots/list', params: {} }] as const)
+      return inputRequired({ inputRequests: Object.fromEntries(requests) }) as never
+    }
+    const answer = (method: string, _: unknown, key: string | undefined): JsonObject =>
+      method === 'roots/list' ? { roots: [] } : { action: 'accept', content: { name: String(key) } }
+    const server = serverOf({ tools: [tool('t', {}, (_, ctx) => asking(ctx)), tool('r', {}, (_, ctx) => raw(ctx))] })
+    const client = await clientOf(server, { revision, answer })
+    const [steps, answers] = JSON.parse(textOf(await client.request('tools/call', { name: 't' })))
+    assert.deepEqual(
+      steps,
+      keys.map((key, at) => `${key} ${at + 1}`),
+    )
+    if (revision === '2026-07-28') assert.deepEqual(answers, keys)
+    assert.equal(answers.length, keys.length)
+    assert.deepEqual(JSON.parse(textOf(await client.request('tools/call', { name: 'r' }))), keys)
+  })
+}
 
 test('a question asked while the handler unwinds joins the round', async () => {
   const client = await clientOf(
