@@ -1,7 +1,7 @@
 import { isObject } from '../model/json.ts'
 import type { JsonObject } from '../model/json.ts'
 import { toDocument } from './document.ts'
-import { fromStandardIssue, issuesText } from './issues.ts'
+import { fromStandardIssue, issuesText, pathText } from './issues.ts'
 import type { Checked, Issue } from './issues.ts'
 import { compileJsonSchema } from './json-schema.ts'
 import { withObjectRoot } from './object-root.ts'
@@ -94,7 +94,7 @@ function toChecked<T>(result: StandardResult<unknown>): Checked<T> {
 
 function takeNothing(value: unknown): Checked<never> {
   if (!isObject(value)) return { issues: [{ path: '', message: 'must be object' }] }
-  const issues = Object.keys(value).map((path) => ({ path, message: 'is not known' }))
+  const issues = Object.keys(value).map((key) => ({ path: pathText([key]), message: 'is not known' }))
   // An empty object, which is all that is left, is what `InferInput` makes of a schema that is left out.
   return issues.length > 0 ? { issues } : { value: value as never }
 }

@@ -223,3 +223,22 @@ test('schemas that follow the published interfaces fit ours', () => {
   assert.equal(describing(schema), schema)
   assert.equal(typeof validating, 'function')
 })
+
+test('what a peer called an argument comes back escaped and cut', () => {
+  const long = 'x'.repeat(100_000)
+  const closed = { type: 'object', additionalProperties: false } as const
+  for (const compiled of [compileInput(undefined), compileInput(closed), compileInput(z.strictObject({}))]) {
+    for (const name of ['evil\nname', 'evil\u001b[2Jname', long]) {
+      const text = textOf(compiled, { [name]: 1 })
+      assert.doesNotMatch(text, /[\n\u001b]/)
+      assert.ok(text.length < 500, `${text.length} characters`)
+    }
+  }
+  assert.equal(textOf(compileInput(undefined), { 'a\nb': 1 }), '["a\\nb"]: is not known')
+  assert.match(textOf(compileInput(closed), { [long]: 1 }), /^\["x{60}…"\]: /)
+  const deep = { type: 'object', additionalProperties: { $ref: '#' } } as const
+  let value: unknown = 5
+  for (let depth = 0; depth < 60; depth++) value = { ['y'.repeat(50)]: value }
+  // Each level is told of, ten at most.
+  assert.ok(textOf(compileInput(deep), value as object).length < 5_000)
+})
