@@ -10,8 +10,9 @@ export interface ResultCapOptions {
 
 /**
  * Keeps results readable: text over the cap is cut, with a line that says so and by how much; pictures, sounds and
- * resources that do not fit are replaced by such a line. Structured content cannot be cut, so a result whose structured
- * content is over the cap becomes an error that says what to do.
+ * resources that do not fit are replaced by such a line. Once there is no room at all, one line tells how many blocks
+ * more are left out. Structured content cannot be cut, so a result whose structured content is over the cap becomes an
+ * error that says what to do.
  */
 export function resultCap({ maxBytes = 256 * 1024 }: ResultCapOptions = {}): Middleware {
   return {
@@ -33,13 +34,21 @@ function capped(result: CallToolResult, maxBytes: number): CallToolResult {
     return { isError: true, content: [{ type: 'text', text }] }
   }
   if (!result.content || sizeOf(result.content) <= maxBytes) return result
+  return { ...result, content: fitting(result.content, maxBytes) }
+}
+
+function fitting(blocks: readonly ContentBlock[], maxBytes: number): ContentBlock[] {
+  const content: ContentBlock[] = []
   let left = maxBytes
-  const content = result.content.map((block) => {
+  for (const block of blocks) {
+    if (left <= 0 && content.length > 0) break
     const fitted = fit(block, left)
-    left = Math.max(0, left - sizeOf(fitted))
-    return fitted
-  })
-  return { ...result, content }
+    left -= sizeOf(fitted)
+    content.push(fitted)
+  }
+  const dropped = blocks.length - content.length
+  if (dropped > 0) content.push({ type: 'text', text: `[${dropped} more left out: over the size limit]` })
+  return content
 }
 
 function fit(block: ContentBlock, left: number): ContentBlock {

@@ -59,6 +59,17 @@ test('the default is 256 KiB', async () => {
   assert.match(textOf(await over.request('tools/call', { name: 'big' })), /\[cut: \d+ more bytes\]$/)
 })
 
+test('many small blocks are no way around the cap', async () => {
+  const content = Array.from({ length: 10_000 }, (_, at) => ({ type: 'text', text: `block ${at}` }) as const)
+  const client = await clientOf(answering(() => content, 1_000))
+  const answer = await client.request('tools/call', { name: 'big' })
+  assert.ok(JSON.stringify(answer).length < 1_500)
+  const lines = textOf(answer).split('\n')
+  const blocks = (answer.result?.['content'] as readonly unknown[]).length
+  assert.equal(lines[0], 'block 0')
+  assert.equal(lines.at(-1), `[${10_000 - (blocks - 1)} more left out: over the size limit]`)
+})
+
 test('a question to the client is no result to cut', async () => {
   const asks = inputRequired({ inputRequests: { roots: { method: 'roots/list' } } })
   const server = serverOf({ tools: [tool('ask', {}, () => asks)], middleware: [resultCap({ maxBytes: 1 })] })
