@@ -66,10 +66,10 @@ export type Ran = 'no' | 'yes' | 'unknown'
 export interface RefusalDetails {
   /** What the peer is told beside the code, where the kind has such data. */
   readonly data?: JsonObject
-  /** The handler's own words; only `HandlerFailed` and `InvalidArguments` carry any. */
+  /** The handler's own words, or the check's; only `HandlerFailed`, `InvalidArguments` and `UrlElicitationRequired` carry any to a peer. */
   readonly message?: string
   readonly ran?: Ran
-  /** Seconds; goes into `Retry-After`. */
+  /** Seconds; goes into `Retry-After`. 1 by default for `Overloaded`. */
   readonly retryAfter?: number
   readonly cause?: unknown
 }
@@ -91,7 +91,7 @@ export class Refusal extends Error {
     this.kind = kind
     this.data = details.data
     this.ran = details.ran ?? 'no'
-    this.retryAfter = details.retryAfter
+    this.retryAfter = details.retryAfter ?? (kind === 'Overloaded' ? 1 : undefined)
     this.words = details.message
     this.code = details.code
   }

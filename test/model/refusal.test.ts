@@ -31,3 +31,9 @@ test('whatever is asked of is told without throwing', () => {
     assert.equal(isRefusal(odd), false)
   }
 })
+
+test('Overloaded asks to come back in a second, unless it says otherwise', () => {
+  assert.equal(new Refusal('Overloaded').retryAfter, 1)
+  assert.equal(new Refusal('Overloaded', { retryAfter: 5 }).retryAfter, 5)
+  assert.equal(new Refusal('RateLimited').retryAfter, undefined)
+})

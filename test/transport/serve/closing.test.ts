@@ -46,6 +46,7 @@ for (const [name, open] of doors) {
     for (const visit of await Promise.all(visits)) {
       await visit.done
       assert.equal(visit.status, 503)
+      assert.equal(visit.headers.get('retry-after'), '1')
     }
     await closed
     assert.equal(door.served.aborted, 0)
@@ -70,6 +71,7 @@ for (const [name, open] of doors) {
     for (const visit of await Promise.all(visits)) {
       await visit.done
       assert.equal(visit.status, 503)
+      assert.equal(visit.headers.get('retry-after'), '1')
     }
     await (
       await batch
