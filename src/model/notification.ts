@@ -59,3 +59,30 @@ export interface Principal {
   /** What the verifier of the credentials knows besides. */
   readonly claims?: JsonObject
 }
+
+/**
+ * Whether `value` is a {@link Principal}, by its own members alone: an id that is not empty, and a set of scopes. What tells
+ * who is asking is written by others, so a mistake in it must let nobody in.
+ */
+export function isPrincipal(value: unknown): value is Principal {
+  if (!isMembers(value)) return false
+  const { id, scopes, claims } = value
+  return typeof id === 'string' && id !== '' && isSet(scopes) && (claims === undefined || isMembers(claims))
+}
+
+/** @throws TypeError for a principal that is given and is none; see {@link isPrincipal} */
+export function checkPrincipal(value: unknown): void {
+  if (value === undefined || isPrincipal(value)) return
+  throw new TypeError('a principal has an id that is a string and not empty, and scopes that are a Set')
+}
+
+function isMembers(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** Also a set of another realm, or a read-only one of somebody's own. */
+function isSet(value: unknown): boolean {
+  if (!isMembers(value)) return false
+  const isMethod = (name: string | symbol): boolean => typeof Reflect.get(value, name) === 'function'
+  return isMethod('has') && isMethod(Symbol.iterator) && typeof value.size === 'number' && !isMethod('get')
+}

@@ -33,20 +33,24 @@ function toRequest(request: Request, caps: Caps): HttpRequest {
     path: url.pathname + url.search,
     // A runtime that keeps the header to itself puts the host into the URL.
     header: (name) => request.headers.get(name) ?? (name === 'host' ? url.host : undefined),
-    fits: ({ maxHeaders, maxHeaderBytes }) => {
+    fault: ({ maxHeaders, maxHeaderBytes }) => {
       let count = 0
       let bytes = url.pathname.length + url.search.length
       for (const [name, value] of request.headers) {
         count += 1
         bytes += name.length + value.length
       }
-      return count <= maxHeaders && bytes <= maxHeaderBytes
+      if (count > maxHeaders || bytes > maxHeaderBytes) return 431
+      // Two of them are joined by a comma, which no host has.
+      return request.headers.get('host')?.includes(',') === true ? 400 : undefined
     },
     body: () => readBody(request, caps),
   }
 }
 
 async function readBody(request: Request, caps: Caps): Promise<Uint8Array | Refusal> {
+  // Somebody has read it, or is about to.
+  if (request.bodyUsed || request.body?.locked === true) return new Refusal('InvalidRequest')
   const reader = request.body?.getReader()
   if (reader === undefined) return new Uint8Array(0)
   const late = setTimeout(() => void reader.cancel().catch(() => {}), caps.messageTimeoutMs)

@@ -9,12 +9,15 @@ import type { GuardOptions } from './guard.ts'
 /** One HTTP request, whatever carries it. */
 export interface HttpRequest {
   readonly method: string
-  /** May still carry its query. */
+  /** May still carry its query, but no host. */
   readonly path: string
   readonly header: ReadHeader
-  /** Whether there are no more headers than `caps` allow, nor longer ones. */
-  fits(caps: Caps): boolean
-  /** Reads the body once; refuses it as soon as it is over the cap. Never rejects. */
+  /**
+   * The HTTP status that the head deserves as it is: 431 for more headers than `caps` allow, or longer ones; 400 for more
+   * than one Host (RFC 9112, section 3.2).
+   */
+  fault(caps: Caps): 400 | 431 | undefined
+  /** Reads the body once; refuses it as soon as it is over the cap. */
   body(): Promise<Uint8Array | Refusal>
 }
 
@@ -34,7 +37,7 @@ export interface HttpReply {
   readonly closed: boolean
 }
 
-/** Tells on whose behalf a request is made, or refuses it. */
+/** Tells on whose behalf a request is made, or refuses it. Anything else that it returns lets nobody in. */
 export type Authenticate = (
   request: HttpRequest,
 ) => Principal | Refusal | undefined | Promise<Principal | Refusal | undefined>

@@ -1,3 +1,4 @@
+import { checkPrincipal } from '../../model/notification.ts'
 import type { Principal } from '../../model/notification.ts'
 import { guarded } from '../../model/ports.ts'
 import { isRefusal, Refusal } from '../../model/refusal.ts'
@@ -12,7 +13,7 @@ import type { Accepted } from '../../wire/media.ts'
 import { answerHeaders, Answering } from './answering.ts'
 import { preflight, withCors } from './cors.ts'
 import { createGuard } from './guard.ts'
-import type { HttpOptions, HttpReply, HttpRequest } from './http-types.ts'
+import type { Authenticate, HttpOptions, HttpReply, HttpRequest } from './http-types.ts'
 import { createOpenExchanges } from './open-exchanges.ts'
 import { createHttpSessions } from './http-sessions.ts'
 import { createHttpSse } from './http-sse.ts'
@@ -65,8 +66,24 @@ export function createHttpEndpoint(peer: Peer, options: HttpOptions = {}): HttpE
     return path === '*' || isAt(name, path) ? (stepOf(method) ?? 'MethodNotAllowed') : 'NotFound'
   }
 
-  function handle(request: HttpRequest, response: HttpReply): void {
-    if (!request.fits(caps)) return refuseHead(peer, response)
+  function handle(request: HttpRequest, reply: HttpReply): void {
+    try {
+      enter(request, reply)
+    } catch (error) {
+      fail(reply, 'a request could not be answered', error)
+    }
+  }
+
+  /** Answers what went wrong unexpectedly. */
+  function fail(reply: HttpReply, what: string, error: unknown): void {
+    logger.error(what, { error })
+    const answer = peer.refuse(undefined, new Refusal('InternalError'))
+    reply.full(500, answerHeaders(answer), answer.text)
+  }
+
+  function enter(request: HttpRequest, response: HttpReply): void {
+    const fault = request.fault(caps)
+    if (fault !== undefined) return refuseHead(peer, response, fault)
     const origin = request.header('origin')
     const foreign = guard(request.header('host'), origin)
     if (foreign !== undefined) {
@@ -80,7 +97,7 @@ export function createHttpEndpoint(peer: Peer, options: HttpOptions = {}): HttpE
     if (request.method === 'OPTIONS') return step({ request, reply, principal: undefined })
     if (isShut(request) || open.size >= caps.maxOpen) return refuse(reply, busy())
     if (authenticate === undefined) return step({ request, reply, principal: undefined })
-    void identify(request, reply, step)
+    void identify(request, reply, authenticate, step)
   }
 
   /** While the endpoint closes, only what is posted may yet be for something that is under way: {@link receive} tells. */
@@ -88,16 +105,15 @@ export function createHttpEndpoint(peer: Peer, options: HttpOptions = {}): HttpE
     return closed || (open.closing && method !== 'POST')
   }
 
-  async function identify(request: HttpRequest, reply: HttpReply, step: Step): Promise<void> {
+  async function identify(request: HttpRequest, reply: HttpReply, ask: Authenticate, step: Step): Promise<void> {
     try {
-      const principal = await authenticate?.(request)
-      if (isRefusal(principal)) refuse(reply, principal)
-      else if (isShut(request)) refuse(reply, busy())
+      const principal = await ask(request)
+      if (isRefusal(principal)) return refuse(reply, principal)
+      checkPrincipal(principal)
+      if (isShut(request)) refuse(reply, busy())
       else step({ request, reply, principal })
     } catch (error) {
-      logger.error('nobody could tell who is asking', { error })
-      const answer = peer.refuse(undefined, new Refusal('InternalError'))
-      reply.full(500, answerHeaders(answer), answer.text)
+      fail(reply, 'nobody could tell who is asking', error)
     }
   }
 
@@ -150,11 +166,12 @@ export function createHttpEndpoint(peer: Peer, options: HttpOptions = {}): HttpE
       return refuse(reply, 'UnsupportedMediaType')
     }
     if (!acceptable) return refuse(reply, 'NotAcceptable')
-    void request.body().then((body) => {
+    const taken = request.body().then((body) => {
       if (isRefusal(body)) refuse(reply, body)
       else if (closed) refuse(reply, busy())
       else take(body)
     })
+    taken.catch((error: unknown) => fail(reply, 'a request could not be answered', error))
   }
 
   function receive(visit: Visit, body: Uint8Array, accepted: Accepted): void {
@@ -221,9 +238,9 @@ function notFound(peer: Peer, reply: HttpReply): void {
   reply.full(404, answerHeaders(answer), answer.text)
 }
 
-function refuseHead(peer: Peer, reply: HttpReply): void {
+function refuseHead(peer: Peer, reply: HttpReply, status: number): void {
   const answer = peer.refuse(undefined, new Refusal('InvalidRequest'))
-  reply.full(431, answerHeaders(answer), answer.text)
+  reply.full(status, answerHeaders(answer), answer.text)
 }
 
 function busy(): Refusal {

@@ -1,3 +1,4 @@
+import { checkPrincipal } from '../../model/notification.ts'
 import type { Principal } from '../../model/notification.ts'
 import { guarded } from '../../model/ports.ts'
 import type { Logger } from '../../model/ports.ts'
@@ -32,8 +33,10 @@ export interface MemoryLink {
 
 /**
  * Connects to a peer without a wire. Text crosses, as it would anywhere else, and it crosses later, never within `send`.
+ * @throws TypeError for a principal that is none
  */
 export function connectInMemory(peer: Peer, options: MemoryOptions = {}): MemoryLink {
+  checkPrincipal(options.principal)
   const waiting: string[] = []
   let wake = (): void => {}
   let listener = (text: string): void => {

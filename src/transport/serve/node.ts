@@ -44,17 +44,33 @@ class NodeRequest implements HttpRequest {
   }
 
   get path(): string {
-    return this.#request.url ?? ''
+    const target = this.#absolute()
+    return target === undefined ? (this.#request.url ?? '') : target.pathname + target.search
   }
 
   readonly header = (name: string): string | undefined => {
-    const value = this.#request.headers[name]
+    // A host in the target is the one that counts (RFC 9112, section 3.2.2).
+    const value = (name === 'host' ? this.#absolute()?.host : undefined) ?? this.#request.headers[name]
     return typeof value === 'object' ? value.join(', ') : value
   }
 
-  fits({ maxHeaders }: Caps): boolean {
+  fault({ maxHeaders }: Caps): 400 | 431 | undefined {
+    const { rawHeaders } = this.#request
     // Their length is for Node to bound, which reads them.
-    return this.#request.rawHeaders.length <= 2 * maxHeaders
+    if (rawHeaders.length > 2 * maxHeaders) return 431
+    let hosts = 0
+    for (let at = 0; at < rawHeaders.length; at += 2) {
+      const name = rawHeaders[at]
+      if (name?.length === 4 && name.toLowerCase() === 'host') hosts += 1
+    }
+    return hosts > 1 ? 400 : undefined
+  }
+
+  /** The target where it names its host, as it does on the way to a proxy; nearly always it is but a path. */
+  #absolute(): URL | undefined {
+    const { url = '' } = this.#request
+    if (url.startsWith('/') || !/^https?:/i.test(url) || !URL.canParse(url)) return undefined
+    return new URL(url)
   }
 
   body(): Promise<Uint8Array | Refusal> {
@@ -67,7 +83,11 @@ class NodeRequest implements HttpRequest {
 function parsedBody({ body }: IncomingMessage & { readonly body?: unknown }): Uint8Array | Refusal {
   if (body === undefined) return new Refusal('InvalidRequest')
   if (body instanceof Uint8Array) return body
-  return Buffer.from(typeof body === 'string' ? body : JSON.stringify(body))
+  try {
+    return Buffer.from(typeof body === 'string' ? body : JSON.stringify(body))
+  } catch {
+    return new Refusal('InvalidRequest')
+  }
 }
 
 /** Reads a body up to the cap. What is over it is read and thrown away, so that the connection stays usable. */

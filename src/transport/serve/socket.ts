@@ -1,6 +1,7 @@
 import { unlink } from 'node:fs/promises'
 import { createConnection as dial, createServer } from 'node:net'
 import type { AddressInfo, ListenOptions, Server, Socket } from 'node:net'
+import { checkPrincipal } from '../../model/notification.ts'
 import type { Principal } from '../../model/notification.ts'
 import { guarded } from '../../model/ports.ts'
 import type { Logger } from '../../model/ports.ts'
@@ -72,9 +73,10 @@ export async function serveSocket(peer: Peer, options: ServeSocketOptions = {}):
       socket.destroy()
     }, caps.headersTimeoutMs)
     socket.on('close', () => clearTimeout(late))
-    const principal = await authenticate?.(socket)
+    const principal = authenticate === undefined ? undefined : await authenticate(socket)
     clearTimeout(late)
     if (isRefusal(principal)) return void socket.destroy()
+    checkPrincipal(principal)
     if (socket.destroyed) return
     const lines = serveLines(peer, {
       input: socket,
@@ -110,7 +112,7 @@ export async function serveSocket(peer: Peer, options: ServeSocketOptions = {}):
   const close = async (): Promise<void> => {
     const stopped = new Promise<void>((resolve) => server.close(() => resolve()))
     // Whoever is not known yet has nothing in flight.
-    await Promise.all([...sockets].map(([socket, lines]) => lines?.close() ?? socket.destroy()))
+    await Promise.all([...sockets].map(async ([socket, lines]) => lines?.close() ?? void socket.destroy()))
     const late = setTimeout(() => [...sockets.keys()].forEach((socket) => socket.destroy()), lingerMs)
     await stopped
     clearTimeout(late)

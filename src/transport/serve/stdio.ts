@@ -1,4 +1,5 @@
 import type { Readable, Writable } from 'node:stream'
+import { checkPrincipal } from '../../model/notification.ts'
 import type { Principal } from '../../model/notification.ts'
 import { guarded } from '../../model/ports.ts'
 import type { Logger } from '../../model/ports.ts'
@@ -34,9 +35,11 @@ export interface StdioServer extends AsyncDisposable {
 /**
  * Serves a peer over standard input and output, one message a line (specification, "stdio").
  * When input ends, what is in flight is answered and everything let go, so that the process can end by itself.
+ * @throws TypeError for a principal that is none
  */
 export function serveStdio(peer: Peer, options: StdioOptions = {}): StdioServer {
   const { graceMs = 2_000, principal } = options
+  checkPrincipal(principal)
   const logger = guarded(options.logger)
   const seized = options.stdout === undefined ? seizeStdout() : undefined
   const output = options.stdout ?? process.stdout

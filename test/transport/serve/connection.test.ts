@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connectInMemory } from '../../../src/transport/serve/memory.ts'
+import { serveStdio } from '../../../src/transport/serve/stdio.ts'
 import type { MemoryOptions } from '../../../src/transport/serve/memory.ts'
 import { call, initialize, modern, modernCall, notification, peerOf, rpc, said, standIn } from './stand-in.ts'
 import type { Heard } from './stand-in.ts'
@@ -227,4 +228,11 @@ test('messages can be read one after the other until the link closes', async () 
     if (ids.length === 2) void link.close()
   }
   assert.deepEqual(ids, [1, 2])
+})
+
+test('a principal that is none is told of at once', () => {
+  for (const principal of [null, 'al', { id: 'al' }, { id: {}, scopes: new Set() }, { id: 'al', scopes: ['admin'] }]) {
+    assert.throws(() => connectInMemory(peerOf(standIn()), { principal: principal as never }), TypeError)
+    assert.throws(() => serveStdio(peerOf(standIn()), { principal: principal as never }), TypeError)
+  }
 })

@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { request } from 'node:http'
+import { connect } from 'node:net'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { inspect } from 'node:util'
+import { silent } from '../../../src/model/ports.ts'
 import { Refusal } from '../../../src/model/refusal.ts'
 import { fetchHandler } from '../../../src/transport/serve/fetch.ts'
 import { serveHttp } from '../../../src/transport/serve/node.ts'
@@ -230,7 +234,76 @@ for (const [name, open] of doors) {
     assert.equal((await ask(door, list, { authorization: 'Bearer good' })).status, 200)
     await door.close()
   })
+
+  test(`${name}: what authenticate returns by mistake lets nobody in`, async () => {
+    const scopes = new Set<string>()
+    const mistakes: unknown[] = [null, true, false, 0, '', 'al', [], {}, () => 'al', Promise.resolve(null)]
+    for (const id of [undefined, null, 5, {}, '']) mistakes.push({ id, scopes })
+    for (const some of [undefined, null, ['admin'], 'admin', {}, new Map()]) mistakes.push({ id: 'al', scopes: some })
+    mistakes.push({ id: 'al', scopes, claims: 'all' })
+    for (const returned of mistakes) {
+      const told: string[] = []
+      const door = await open({
+        authenticate: () => returned as never,
+        logger: { ...silent, error: (message) => void told.push(message) },
+      })
+      const refused = await ask(door, modern(1, 'tools/list'))
+      assert.equal(refused.status, 500, inspect(returned))
+      assert.equal(messages(refused)[0]?.error?.code, -32603)
+      assert.deepEqual(told, ['nobody could tell who is asking'])
+      await door.close()
+    }
+    const door = await open({ authenticate: null as never })
+    assert.equal((await ask(door, modern(1, 'tools/list'))).status, 500)
+    await door.close()
+  })
 }
+
+/** What a server answers to bytes on a socket. */
+async function raw(port: number, head: string, body: string): Promise<string> {
+  const socket = connect(port, '127.0.0.1')
+  let heard = ''
+  socket.on('data', (chunk: Buffer) => (heard += String(chunk)))
+  socket.end(`${head}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`)
+  await once(socket, 'close')
+  return heard
+}
+
+test('node: a target with its host is the path of it, and that host counts', async () => {
+  const server = await serveHttp(peerOf(standIn()))
+  const body = JSON.stringify(initialize(1, '2025-11-25'))
+  const post = (target: string, ...hosts: string[]): Promise<string> =>
+    raw(
+      server.port,
+      [
+        `POST ${target} HTTP/1.1`,
+        ...hosts.map((host) => `Host: ${host}`),
+        'content-type: application/json',
+        'accept: application/json, text/event-stream',
+        'connection: close',
+      ].join('\r\n'),
+      body,
+    )
+  assert.match(await post('/mcp', 'localhost'), /^HTTP\/1.1 200 /)
+  assert.match(await post('http://localhost:80/mcp?x', 'localhost'), /^HTTP\/1.1 200 /)
+  assert.match(await post('HTTP://LOCALHOST/mcp', 'evil.example'), /^HTTP\/1.1 200 /)
+  assert.match(await post('http://localhost/elsewhere', 'localhost'), /^HTTP\/1.1 404 /)
+  assert.match(await post('http://evil.example/mcp', 'localhost'), /^HTTP\/1.1 403 /)
+  assert.match(await post('http://[/mcp', 'localhost'), /^HTTP\/1.1 404 /)
+  assert.match(await post('/mcp', 'localhost', 'evil.example'), /^HTTP\/1.1 400 /)
+  assert.match(await post('/mcp', 'localhost', 'localhost'), /^HTTP\/1.1 400 /)
+  await server.close()
+})
+
+test('fetch: two hosts are refused', async () => {
+  const body = initialize(1, '2025-11-25')
+  const headers = new Headers(legacyHeaders())
+  headers.append('host', 'localhost')
+  headers.append('host', 'evil.example')
+  const handler = fetchHandler(peerOf(standIn()))
+  const request = new Request('http://localhost/mcp', { method: 'POST', headers, body: JSON.stringify(body) })
+  assert.equal((await handler(request)).status, 400)
+})
 
 test('node: a client that goes away before the answer has cancelled', async () => {
   const body = modernCall(1, 'slow', { ms: 5_000 })
