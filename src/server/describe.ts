@@ -8,6 +8,7 @@ import { tasksExtension } from './task-view.ts'
 /** Who the server says it is. */
 export function implementationOf(options: ServerOptions): Description['info'] {
   const { name, version, title, description, websiteUrl, icons } = options
+  if (typeof name !== 'string' || typeof version !== 'string') throw new TypeError('A server has a name and a version')
   return Object.freeze({
     name,
     version,
