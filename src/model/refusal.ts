@@ -71,7 +71,18 @@ export interface RefusalDetails {
   readonly ran?: Ran
   /** Seconds; goes into `Retry-After`. 1 by default for `Overloaded`. */
   readonly retryAfter?: number
+  /**
+   * How to authenticate, for `WWW-Authenticate` over HTTP (RFC 9110, 11.6.1): `Bearer resource_metadata="https://…"`.
+   * `Bearer` by default for `Unauthenticated`, `Bearer error="insufficient_scope"` for `InsufficientScope`.
+   */
+  readonly challenge?: string
   readonly cause?: unknown
+}
+
+/** A 401 has to carry a challenge, and a client that lacks a scope learns of it in one (RFC 6750, section 3). */
+const challenges: { readonly [kind in RefusalKind]?: string } = {
+  Unauthenticated: 'Bearer',
+  InsufficientScope: 'Bearer error="insufficient_scope"',
 }
 
 /** A request that was refused. Thrown anywhere behind the wire, turned into an answer in one place. */
@@ -81,6 +92,7 @@ export class Refusal extends Error {
   readonly data: JsonObject | undefined
   readonly ran: Ran
   readonly retryAfter: number | undefined
+  readonly challenge: string | undefined
   /** The handler's own words, or undefined: then the table's fixed text is sent. */
   readonly words: string | undefined
   /** The code on the wire, once the refusal has crossed one. */
@@ -92,6 +104,7 @@ export class Refusal extends Error {
     this.data = details.data
     this.ran = details.ran ?? 'no'
     this.retryAfter = details.retryAfter ?? (kind === 'Overloaded' ? 1 : undefined)
+    this.challenge = details.challenge ?? challenges[kind]
     this.words = details.message
     this.code = details.code
   }

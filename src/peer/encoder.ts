@@ -95,10 +95,12 @@ export function createEncoder(options: PeerOptions): Encoder {
     if (refusal.cause !== undefined)
       options.logger.error('a call was refused', { kind: refusal.kind, error: refusal.cause })
     const wire = toWire(refusal, codec, options.refusals, method)
-    const retryAfter = refusal.retryAfter
-    if (!wire.result || id === undefined)
-      return { text: errorIn(codec, id, wire.error ?? internal), status: wire.status, retryAfter }
-    return { text: resultText(id, JSON.stringify(signed(wire.result, codec))), status: wire.status, retryAfter }
+    const { retryAfter, challenge } = refusal
+    const text =
+      wire.result && id !== undefined
+        ? resultText(id, JSON.stringify(signed(wire.result, codec)))
+        : errorIn(codec, id, wire.error ?? internal)
+    return { text, status: wire.status, retryAfter, challenge }
   }
 
   return {

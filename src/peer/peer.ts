@@ -36,6 +36,8 @@ export interface Answer {
   readonly status: number
   /** Seconds, for `Retry-After`. */
   readonly retryAfter: number | undefined
+  /** For `WWW-Authenticate`. */
+  readonly challenge?: string | undefined
 }
 
 /** Where the messages of one exchange go before its answer. */

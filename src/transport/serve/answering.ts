@@ -150,6 +150,11 @@ export class Answering implements Outlet {
 }
 
 /** The headers that go with an answer as JSON. */
-export function answerHeaders(answer: Answer): readonly string[] {
-  return answer.retryAfter === undefined ? jsonHeaders : [...jsonHeaders, 'retry-after', String(answer.retryAfter)]
+export function answerHeaders({ retryAfter, challenge }: Answer): readonly string[] {
+  if (retryAfter === undefined && challenge === undefined) return jsonHeaders
+  const headers = [...jsonHeaders]
+  if (retryAfter !== undefined) headers.push('retry-after', String(retryAfter))
+  // What cannot stand in a header would keep the whole answer from being sent.
+  if (challenge !== undefined) headers.push('www-authenticate', challenge.replaceAll(/[^\t\x20-\x7e]/g, '?'))
+  return headers
 }

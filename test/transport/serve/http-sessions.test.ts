@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Principal } from '../../../src/model/notification.ts'
+import { Refusal } from '../../../src/model/refusal.ts'
 import { createSeal } from '../../../src/seal/seal.ts'
 import { memoryStore } from '../../../src/store/memory.ts'
 import type { HttpOptions, HttpRequest } from '../../../src/transport/serve/http-types.ts'
@@ -380,6 +381,27 @@ for (const [name, open] of doors) {
     for (const door of [first, second]) {
       const session = sessionOf(door, id, headers)
       assert.deepEqual((await session.ask(rpc(1, 'logging/setLevel', { level: 'debug' })))?.result, {})
+      await door.close()
+    }
+  })
+
+  test(`${name}: whoever is refused is told how to authenticate`, async () => {
+    const given = 'Bearer resource_metadata="https://a.example/x"'
+    const cases: readonly (readonly [Refusal, number, string])[] = [
+      [new Refusal('Unauthenticated'), 401, 'Bearer'],
+      [new Refusal('InsufficientScope'), 403, 'Bearer error="insufficient_scope"'],
+      [new Refusal('Unauthenticated', { challenge: given }), 401, given],
+      [new Refusal('Unauthenticated', { challenge: 'Bearer a="b\r\nx: y"' }), 401, 'Bearer a="b??x: y"'],
+    ]
+    for (const [refusal, status, challenge] of cases) {
+      const door = await open({ seal, authenticate: () => refusal })
+      for (const path of ['/mcp', '/sse']) {
+        const headers = legacyHeaders(undefined, { origin: 'http://localhost' })
+        const response = await door.send({ path, headers, body: initialize('i', '2025-11-25') })
+        assert.equal(response.status, status)
+        assert.equal(response.headers.get('www-authenticate'), challenge)
+        assert.match(response.headers.get('access-control-expose-headers') ?? '', /www-authenticate/)
+      }
       await door.close()
     }
   })
