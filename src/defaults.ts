@@ -25,8 +25,12 @@ export interface StateOptions {
    * told; with a store in memory, what this process sealed nobody opens once it has ended.
    */
   readonly keys?: readonly Uint8Array[]
+  /** The time. Default `Date.now`. */
   readonly clock?: Clock
+  /** What ids, keys and seals are made of. Default: the runtime's own generator. */
   readonly random?: Random
+  /** What the server and its doors report to. Default: nothing is reported. */
+  readonly logger?: Logger
 }
 
 /** How a served value speaks on one door. */
@@ -70,7 +74,7 @@ function makePorts({
   clock = Date.now,
   random = createRandom(),
   logger: given,
-}: StateOptions & { readonly logger?: Logger }): ServerPorts {
+}: StateOptions): ServerPorts {
   const logger = guarded(given)
   const kept = store ?? memoryStore({ clock })
   return { store: kept, seal: sealOf(keys, kept, { clock, random, logger }), clock, random, logger }

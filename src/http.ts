@@ -18,7 +18,7 @@ export type HttpDoorOptions = SpeakOptions & Omit<HttpOptions, 'clock' | 'random
 export type ServeHttpOptions = SpeakOptions & Omit<ListenOptions, 'clock' | 'random' | 'seal' | 'store'>
 
 /**
- * Listens on `host` (default 127.0.0.1) and `port` (default any) and serves every revision on `/mcp`.
+ * Listens on `host` (default 127.0.0.1) and `port` (default any) and serves every revision on `/mcp`, and HTTP+SSE of 2024-11-05 on `/sse`.
  * @throws if the port is taken, or if a host that others reach is asked for without `authenticate`
  */
 export function serveHttp(served: Served, options: ServeHttpOptions = {}): Promise<HttpServer> {

@@ -12,7 +12,7 @@ import type { Core } from './core.ts'
 import {
   callMethod,
   exists,
-  isBetweenPeers,
+  isReserved,
   method,
   methodEntry,
   type MethodEntry,
@@ -54,7 +54,7 @@ export function createServerOver(options: ServerOptions, ports: ServerPorts): Se
       publish(
         withAdded(
           snapshot,
-          added.flatMap((one) => (isPrimitive(one) ? [one] : primitivesOf(one))),
+          (added.flat(Infinity) as readonly object[]).flatMap((one) => (isPrimitive(one) ? [one] : primitivesOf(one))),
         ),
       ),
     replace: (primitive) => publish(withReplaced(snapshot, primitive)),
@@ -140,8 +140,8 @@ export function createServerOver(options: ServerOptions, ports: ServerPorts): Se
   function withMethods(added: readonly MethodValue[]): Setup['methods'] {
     const methods = new Map(setup.methods)
     for (const value of added) {
-      if (operations.has(value.name) || isBetweenPeers(value.name)) {
-        throw new Error(`${JSON.stringify(value.name)} is the protocol's own method`)
+      if (operations.has(value.name) || isReserved(value.name)) {
+        throw new Error(`${JSON.stringify(value.name)} is the protocol's own: no method can have that name`)
       }
       if (methods.has(value.name)) throw new Error(`There is a method ${JSON.stringify(value.name)} already`)
       methods.set(value.name, methodEntry(value))

@@ -62,12 +62,14 @@ export function methodEntry(value: MethodValue): MethodEntry {
   }
 }
 
-/** What peers settle before a server hears of anything. */
-const betweenPeers: readonly string[] = ['initialize', 'server/discover', 'ping']
+/** What peers settle before a server hears of anything, and what only servers ask. */
+const reserved: readonly string[] = ['', 'initialize', 'server/discover', 'ping', 'roots/list', 'elicitation/create']
+/** No request is named like a notification; JSON-RPC 2.0 keeps `rpc.` to itself. */
+const reservedStart = /^(?:notifications\/|rpc\.)/
 
 /** Whether a method never reaches a server, so that it cannot be one of its own. */
-export function isBetweenPeers(name: string): boolean {
-  return betweenPeers.includes(name)
+export function isReserved(name: string): boolean {
+  return reserved.includes(name) || reservedStart.test(name)
 }
 
 /** Whether a peer on `revision` finds the method. Dates compare as texts. */

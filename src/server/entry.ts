@@ -54,7 +54,8 @@ export function toolEntry(value: ToolValue): ToolEntry {
     const { config } = value
     if (!toolName.test(value.name)) throw new Error('a name is 1 to 128 of A-Z a-z 0-9 _ . -')
     const input = compileInput(config.input, config.schema?.input)
-    const output = config.output === undefined ? undefined : compileOutput(config.output, config.schema?.output)
+    const declared = config.output ?? config.schema?.output
+    const output = declared === undefined ? undefined : compileOutput(config.output, config.schema?.output)
     const { annotations } = config
     const listing = {
       name: value.name,

@@ -7,7 +7,6 @@ import type { Context } from './context.ts'
 /** What a server's own model said: one block, since only some revisions have room for several. */
 export type Sampled = Omit<SampleResult, 'content'> & { readonly content: SamplingContent }
 
-/** Samples the model of the server itself. */
 /** Asks the server's own model. */
 export type SamplingHandler = (params: SampleParams, ctx: Context) => Promise<Sampled> | Sampled
 

@@ -40,8 +40,7 @@ export interface PromptValue {
   readonly getter: ((args: never, ctx: Context) => Promise<Prompted> | Prompted) | undefined
 }
 
-/** Makes messages of the arguments. */
-/** Makes a prompt of its arguments. */
+/** Makes the messages of a prompt of its arguments. */
 export type PromptGetter<A extends PromptArguments> = (
   args: PromptInput<A>,
   ctx: Context,

@@ -14,7 +14,10 @@ export interface ResourceConfig extends Presentation, Visible {
   /** Bytes. */
   readonly size?: number
   readonly annotations?: Annotations
-  /** How long what was read may be kept. Default: not at all, by nobody but the reader. */
+  /**
+   * How long what was read may be kept. Default: not at all, by nobody but the reader; `private` wherever scopes decide
+   * who reads it, whatever is said here.
+   */
   readonly cache?: CacheHints
 }
 

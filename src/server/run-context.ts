@@ -119,7 +119,6 @@ export class RunContext implements Context {
   }
 
   async #elicit<T>(key: string, form: Form<T>, message: string): Promise<Elicited<T>> {
-    this.#need('elicitation.form')
     const params = { mode: 'form', message, requestedSchema: form.document } as const
     const answer = await this.#ask(
       key,
@@ -137,7 +136,6 @@ export class RunContext implements Context {
   }
 
   async #elicitUrl(key: string, url: string, message: string): Promise<Visited> {
-    this.#need('elicitation.url')
     const elicitationId = this.#round.nameOf(key)
     const params = { mode: 'url', message, url, elicitationId } as const
     const answer = await this.#ask(key, { method: 'elicitation/create', params }, isAction)
@@ -153,7 +151,6 @@ export class RunContext implements Context {
   async #sample(key: string, params: SampleParams): Promise<SampleResult> {
     this.#core.deprecated('sampling')
     if (params.includeContext !== undefined && params.includeContext !== 'none') this.#core.deprecated('includeContext')
-    this.#need(params.tools ? 'sampling.tools' : 'sampling')
     const answer = await this.#ask(key, { method: 'sampling/createMessage', params }, isSampled)
     return answer as unknown as SampleResult
   }
@@ -164,7 +161,6 @@ export class RunContext implements Context {
 
   async #roots(key: string): Promise<readonly Root[]> {
     this.#core.deprecated('roots')
-    this.#need('roots')
     const answer = await this.#ask(key, { method: 'roots/list', params: {} }, (given) => Array.isArray(given.roots))
     return answer.roots as unknown as readonly Root[]
   }
@@ -178,13 +174,10 @@ export class RunContext implements Context {
   }
 
   async #ask(key: string, request: AskRequest, accepts: (answer: AskAnswer) => boolean): Promise<AskAnswer> {
+    needAsk(request, this.#context)
     const answer = await this.#round.ask(key, request, this.#context.ask, accepts)
     if (!accepts(answer)) throw new TypeError(`The client's answer to ${request.method} is malformed`)
     return answer
-  }
-
-  #need(feature: Feature): void {
-    needAsk(feature, this.#context)
   }
 }
 
@@ -194,17 +187,37 @@ function free<T>(promise: Promise<T>): Promise<T> {
   return promise
 }
 
-/** @throws Refusal `MissingClientCapability`, naming what the client would have to declare, if one of `features` is off. */
+/** @throws Refusal `NotCallable`, naming what the client would have to declare, if one of `features` is off. */
 export function needFeatures(features: readonly Feature[] | undefined, context: CallContext): void {
   const missing = features?.filter((feature) => !context.features.has(feature))
   if (missing === undefined || missing.length === 0) return
-  throw new Refusal('MissingClientCapability', { data: { requiredCapabilities: requiredCapabilities(missing) } })
+  throw new Refusal('NotCallable', { data: { requiredCapabilities: requiredCapabilities(missing) } })
 }
 
 /** @throws Refusal `NotRepresentable` for what the revision cannot ask, else as {@link needFeatures} does */
-export function needAsk(feature: Feature, context: CallContext): void {
-  if (!context.defined.has(feature)) throw new Refusal('NotRepresentable')
-  needFeatures([feature], context)
+export function needAsk(request: AskRequest, context: CallContext): void {
+  const features = featuresOf(request)
+  if (features.some((feature) => !context.defined.has(feature))) throw new Refusal('NotRepresentable')
+  needFeatures(features, context)
+}
+
+function featuresOf(request: AskRequest): readonly Feature[] {
+  switch (request.method) {
+    case 'roots/list':
+      return ['roots']
+    case 'sampling/createMessage':
+      return sampled(request.params)
+    case 'elicitation/create':
+      return [request.params.mode === 'url' ? 'elicitation.url' : 'elicitation.form']
+  }
+}
+
+/** Context and tools are not sent to who did not declare them (specification, `CreateMessageRequestParams`). */
+function sampled({ tools, toolChoice, includeContext = 'none' }: SampleParams): readonly Feature[] {
+  return [
+    tools !== undefined || toolChoice !== undefined ? 'sampling.tools' : 'sampling',
+    ...(includeContext === 'none' ? [] : ['sampling.context' as const]),
+  ]
 }
 
 function isAction(answer: AskAnswer): boolean {

@@ -1,8 +1,7 @@
 import { openFlow, type Binding, type FlowPorts } from '../durable/flow.ts'
 import { isLater, type Awaitable } from '../model/at-once.ts'
 import type { Call, InputRequiredResult, Retry } from '../model/call.ts'
-import type { Feature } from '../model/feature.ts'
-import type { AskAnswer, AskRequest } from '../model/nouns.ts'
+import type { AskAnswer } from '../model/nouns.ts'
 import { Refusal } from '../model/refusal.ts'
 import type { CallContext } from '../model/served.ts'
 import type { Context } from './context.ts'
@@ -90,7 +89,7 @@ async function suspend(run: Run, round: Round): Promise<{ readonly asks: InputRe
 /** Plays a handler's own `inputRequired`: as a result where the revision has it, else by asking and running again. */
 async function asked<T>(run: Run, round: Round, first: InputRequired, handler: Handler<T>): Promise<Outcome<T>> {
   const { ask } = run.context
-  for (const request of Object.values(first.inputRequests ?? {})) needAsk(featureOf(request), run.context)
+  for (const request of Object.values(first.inputRequests ?? {})) needAsk(request, run.context)
   if (!ask)
     return {
       asks: await round.inputRequired(first.inputRequests ?? {}, first.state, bindingOf(run), flowPorts(run.core)),
@@ -98,7 +97,7 @@ async function asked<T>(run: Run, round: Round, first: InputRequired, handler: H
   let wanted = first
   for (let rounds = 0; rounds < maxLiveRounds; rounds++) {
     const requests = Object.entries(wanted.inputRequests ?? {})
-    for (const [, request] of requests) needAsk(featureOf(request), run.context)
+    for (const [, request] of requests) needAsk(request, run.context)
     const answers = await Promise.all(requests.map(async ([key, request]) => [key, await ask(request, key)] as const))
     const responses = Object.fromEntries<AskAnswer>(answers)
     const next = round.next(wanted.state)
@@ -129,17 +128,6 @@ async function urlAsks<T>(
     (params) => [params.elicitationId, { method: 'elicitation/create' as const, params }] as const,
   )
   return asked(run, round, inputRequired({ inputRequests: Object.fromEntries(asks) }), handler)
-}
-
-function featureOf(request: AskRequest): Feature {
-  switch (request.method) {
-    case 'roots/list':
-      return 'roots'
-    case 'sampling/createMessage':
-      return request.params.tools ? 'sampling.tools' : 'sampling'
-    case 'elicitation/create':
-      return request.params.mode === 'url' ? 'elicitation.url' : 'elicitation.form'
-  }
 }
 
 const defaultStateTtlMs = 15 * 60_000

@@ -64,6 +64,7 @@ export interface ServerOptions extends Implementation {
   readonly once?: OnceOptions
   /** How tasks are kept, once a tool may run as one. */
   readonly tasks?: TaskLimits
+  /** What the server reports to. Default: nothing is reported. */
   readonly logger?: Logger
 }
 
@@ -85,7 +86,7 @@ export interface Told {
 /** Changes of a live server, from anywhere, also from inside a handler. Calls in flight finish on what they started with. */
 export interface ServerHandle {
   /**
-   * Adds primitives, and what the marked methods of objects and classes are (`dragoman/decorators`).
+   * Adds primitives, arrays of them, and what the marked methods of objects and classes are (`dragoman/decorators`).
    * @throws if one of the same name is there, or if one cannot be compiled, or nothing is marked; nothing is added then.
    */
   add(...added: readonly object[]): Told

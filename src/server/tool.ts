@@ -40,7 +40,10 @@ export interface ToolConfig<I, O> extends Presentation, Visible {
    * decides, and `after` only says that it may. Default `never`. See `docs/tasks.md`.
    */
   readonly task?: 'never' | 'always' | { readonly after: number }
-  /** JSON Schema 2020-12 written by hand, in place of what `input` and `output` say of themselves. */
+  /**
+   * JSON Schema 2020-12 written by hand, in place of what `input` and `output` say of themselves. Without those it is
+   * what is checked, too.
+   */
   readonly schema?: { readonly input?: JsonObject; readonly output?: JsonObject }
 }
 
@@ -50,7 +53,6 @@ export type ToolReturn<O> =
   | InputRequired
   | ([O] extends [AnySchema] ? InferOutput<O> : string | ContentBlock | readonly ContentBlock[] | void)
 
-/** Runs a tool, with arguments that passed its schema. */
 /** The arguments as a handler sees them. */
 export type ToolArguments<I> = [I] extends [AnySchema] ? InferInput<I> : JsonObject
 

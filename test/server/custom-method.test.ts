@@ -154,7 +154,11 @@ test('a name that is taken, by a method or by the protocol, is refused by name',
 
 test('the protocol keeps its own methods', async () => {
   const server = serverOf({ tools: [tool('echo', {}, () => 'echo')] }).method('app/x', {}, () => ({}))
-  for (const name of ['tools/list', 'initialize', 'server/discover', 'ping'])
+  for (const name of [
+    ...['tools/list', 'initialize', 'server/discover', 'ping'],
+    // Nobody could call these.
+    ...['', 'rpc.x', 'notifications/x', 'notifications/initialized', 'roots/list', 'elicitation/create'],
+  ])
     assert.throws(() => server.method(name, {}, () => ({})), /the protocol's own/, name)
   const client = await clientOf(server)
   assert.equal((await client.request('tools/list')).error, undefined)

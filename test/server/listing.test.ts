@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { prompt, resource, tool } from '../../src/index.ts'
-import type { Server } from '../../src/index.ts'
+import { prompt, resource, template, tool } from '../../src/index.ts'
+import type { ResourceValue, Server, TemplateValue } from '../../src/index.ts'
 import { clientOf, key, serverOf, staff } from './support.ts'
 import type { TestClient } from '../../src/testing.ts'
 
@@ -226,4 +226,22 @@ test('reading is private and kept by nobody, unless told', async () => {
   }
   assert.deepEqual(await hints('a://a'), [0, 'private'])
   assert.deepEqual(await hints('a://b'), [10, 'public'])
+})
+
+test('what scopes decide is read as private, whatever is said of it', async () => {
+  const cache = { ttlMs: 10, cacheScope: 'public' } as const
+  const scope = async (uri: string, ...resources: (ResourceValue | TemplateValue)[]): Promise<unknown> => {
+    const client = await clientOf(serverOf({ resources }), { principal: staff })
+    return (await client.request('resources/read', { uri })).result?.['cacheScope']
+  }
+  const read = () => 'x'
+  const scopes = ['staff']
+  const open = template('a://{id}', { name: 'a', cache }, read)
+  assert.equal(await scope('a://1', open), 'public')
+  assert.equal(await scope('a://1', resource('a://1', { name: 'a', cache }, read)), 'public')
+  assert.equal(await scope('a://1', resource('a://1', { name: 'a', cache, scopes }, read)), 'private')
+  assert.equal(await scope('a://1', template('a://{id}', { name: 'a', cache, scopes }, read)), 'private')
+  const elsewhere = resource('a://1', { name: 'a', scopes: ['night'] }, read)
+  assert.equal(await scope('a://1', open, elsewhere), 'private', 'others read something else there')
+  assert.equal(await scope('a://1', open, template('a:{+id}', { name: 'a', scopes }, read)), 'private')
 })

@@ -188,3 +188,19 @@ test('a method whose capability is off is unknown', async () => {
   }
   assert.deepEqual((await client.request('tools/list')).result?.['tools'], [])
 })
+
+test('arrays of values are added as their values, all or none', () => {
+  const server = serverOf()
+  const data = ['a', 'b'].map((name) => tool(name, {}, () => name))
+  assert.deepEqual(
+    server.add(
+      data,
+      [[prompt('p', {}, () => 'p')]],
+      tool('c', {}, () => 'c'),
+    ).kinds,
+    ['tools', 'prompts'],
+  )
+  assert.throws(() => server.add([tool('d', {}, () => 'd'), tool('a', {}, () => 'a')]), /"a" already/)
+  assert.equal(server.remove('tool', 'd').kinds.length, 0)
+  assert.deepEqual(server.add([]).kinds, [])
+})

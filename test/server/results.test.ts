@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import * as v from 'valibot'
 import { z } from 'zod'
 import {
+  inputRequired,
   prompt,
   Refusal,
   resource,
@@ -422,4 +423,65 @@ test('progress only grows, whatever a handler reports', async () => {
     client.heard.map(({ params }) => params?.['progress']),
     [0, 1, 2, 3],
   )
+})
+
+test('what is sampled with needs its own declaration: context, tools, and the choice among them', async () => {
+  const ask = { messages: [], maxTokens: 1 }
+  const cases = [
+    [{ ...ask, includeContext: 'thisServer' }, { context: {} }],
+    [{ ...ask, toolChoice: { mode: 'none' } }, { tools: {} }],
+    [
+      { ...ask, tools: [], includeContext: 'allServers' },
+      { tools: {}, context: {} },
+    ],
+  ] as const
+  for (const revision of eras) {
+    for (const [params, needed] of cases) {
+      const server = serverOf({
+        tools: [
+          tool('ctx', {}, async (_, ctx) => (await ctx.sample('s', params)).model),
+          tool('raw', {}, () => inputRequired({ inputRequests: { s: { method: 'sampling/createMessage', params } } })),
+        ],
+      })
+      for (const name of ['ctx', 'raw']) {
+        const client = await clientOf(server, { revision, capabilities: { sampling: {} } })
+        const { error } = await client.request('tools/call', { name })
+        assert.deepEqual(error?.data, { requiredCapabilities: { sampling: needed } }, `${revision} ${name}`)
+        assert.deepEqual(
+          client.heard.filter(({ id }) => id !== undefined),
+          [],
+        )
+      }
+    }
+  }
+})
+
+test('context and no tools are nothing that must be declared', async () => {
+  const answer = () => ({ role: 'assistant', model: 'm', content: { type: 'text', text: '' } })
+  const sample = (includeContext: 'none' | 'thisServer') =>
+    tool('t', {}, async (_, ctx) => (await ctx.sample('s', { messages: [], maxTokens: 1, includeContext })).model)
+  for (const [revision, includeContext] of [
+    ['2026-07-28', 'none'],
+    ['2025-11-25', 'none'],
+    ['2025-06-18', 'thisServer'],
+  ] as const) {
+    const client = await clientOf(serverOf({ tools: [sample(includeContext)] }), {
+      revision,
+      capabilities: { sampling: {} },
+      answer,
+    })
+    assert.equal(textOf(await client.request('tools/call', { name: 't' })), 'm', revision)
+  }
+})
+
+test('an output schema by hand is listed and checked without another', async () => {
+  const output = { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] } as const
+  const byHand = (n: unknown) => tool('t', { schema: { output } }, () => result({ structuredContent: { n } as never }))
+  const client = await clientOf(serverOf({ tools: [byHand(1)] }))
+  const [listed] = (await client.request('tools/list')).result?.['tools'] as { outputSchema: object }[]
+  assert.deepEqual({ ...listed?.outputSchema, $schema: 0 }, { ...output, $schema: 0 })
+  assert.deepEqual((await called(byHand(1))).result?.['structuredContent'], { n: 1 })
+  assert.equal((await called(byHand('x'))).error?.code, -32603)
+  assert.equal((await called(tool('t', { schema: { output } }, () => 'x'))).error?.code, -32603)
+  assert.throws(() => serverOf({ tools: [tool('t', { schema: { output: { type: 'odd' } } }, () => '')] }), /tool "t"/)
 })

@@ -271,3 +271,40 @@ test('a text in a log line is whole up to 64 characters, and cut after them', ()
   assert.equal(quoted('x'.repeat(65)), `"${'x'.repeat(64)}…"`)
   assert.equal(quoted('a\nb"c'), '"a\\nb\\"c"')
 })
+
+test('nobody subscribes to a resource that has nothing behind it: it answers as one that is absent', async () => {
+  const server = serverOf({ resources: [resource('a://a', { name: 'a' }), template('b://{id}', { name: 'b' })] })
+  for (const revision of revisions.filter((one) => one !== '2026-07-28')) {
+    for (const uri of ['a://a', 'b://b']) {
+      const listed = await bytes(server, revision, 'resources/subscribe', { uri })
+      assert.ok(JSON.parse(listed).error, listed)
+      assert.equal(listed, await bytes(serverOf({ resources: [] }), revision, 'resources/subscribe', { uri }))
+    }
+  }
+  const client = await clientOf(server)
+  void client.request('subscriptions/listen', { notifications: { resourceSubscriptions: ['a://a', 'b://b'] } })
+  await settled()
+  assert.deepEqual(client.heard[0]?.params?.['notifications'], {})
+})
+
+test('a tool that lacks what it needs is not callable; a question that cannot be asked is refused alike', async () => {
+  const kinds: string[] = []
+  const server = serverOf({
+    middleware: [
+      {
+        call: (call, context, next) =>
+          next(call, context).catch((thrown: { kind: string }) => {
+            kinds.push(thrown.kind)
+            throw thrown
+          }),
+      },
+    ],
+    tools: [
+      tool('needy', { needs: ['sampling'] }, () => 'x'),
+      tool('asks', {}, async (_, ctx) => String(await ctx.roots())),
+    ],
+  })
+  const client = await clientOf(server, { capabilities: {} })
+  for (const name of ['needy', 'asks']) assert.equal((await client.request('tools/call', { name })).error?.code, -32021)
+  assert.deepEqual(kinds, ['NotCallable', 'NotCallable'])
+})

@@ -23,6 +23,8 @@ export const listResourceTemplates: Method<'resources/templates/list'> = async (
 
 /** What a URI leads to for somebody: how to read it, or that it is listed with nothing behind it. */
 interface Found {
+  /** Whether somebody else would not be led here. */
+  readonly personal: boolean
   /** The URI or the template that it is registered under. */
   readonly name: string
   readonly config: (ResourceEntry | TemplateEntry)['value']['config']
@@ -35,7 +37,7 @@ function find(uri: string, principal: Principal | undefined, core: Core): Found 
   const exact = findVisible(resources, uri, principal)
   if (exact) {
     const { config, reader } = exact.value
-    return { name: uri, config, read: reader && ((ctx) => reader(uri, ctx)) }
+    return { name: uri, personal: exact.scopes !== undefined, config, read: reader && ((ctx) => reader(uri, ctx)) }
   }
   let best: { readonly entry: TemplateEntry; readonly variables: Variables } | undefined
   for (const entry of resourceTemplates.ordered) {
@@ -46,8 +48,9 @@ function find(uri: string, principal: Principal | undefined, core: Core): Found 
   }
   if (!best) return undefined
   const { variables } = best
+  const personal = resourceTemplates.scoped || resources.byKey.has(uri)
   const { config, reader } = best.entry.value
-  return { name: best.entry.key, config, read: reader && ((ctx) => reader(variables, ctx, uri)) }
+  return { name: best.entry.key, personal, config, read: reader && ((ctx) => reader(variables, ctx, uri)) }
 }
 
 /** What `uri` leads to for a caller. @throws Refusal `UnknownResource`; the log hears whether it is hidden or absent */
@@ -69,14 +72,14 @@ function isRegistered(uri: string, core: Core): boolean {
 /** `resources/read`: from the resource of this URI, else from the first visible template that fits. */
 export const readResource: Method<'resources/read'> = async (params, context, core, call) => {
   const { uri } = params
-  const { name, config, read } = lookUp(uri, context.principal, core)
+  const { name, personal, config, read } = lookUp(uri, context.principal, core)
   if (!read) throw new Refusal('UnassignedResource', { data: { uri } })
   const run = { core, call, context, name, target: uri }
   const round = await openRound(run)
   try {
     const outcome = await runHandler<Readable>(run, round, read)
     if ('asks' in outcome) return outcome.asks
-    return { contents: toContents(uri, config.mimeType, outcome.value), ...hintsOf(config.cache) }
+    return { contents: toContents(uri, config.mimeType, outcome.value), ...hintsOf(config.cache, personal) }
   } catch (thrown) {
     throw failed(thrown, run)
   }
@@ -111,13 +114,14 @@ function toContents(
   throw misshapen('The reader returned neither text, nor bytes, nor contents with a URI')
 }
 
-function hintsOf(hints: CacheHints | undefined): CacheHints {
-  return { ttlMs: hints?.ttlMs ?? 0, cacheScope: hints?.cacheScope ?? 'private' }
+function hintsOf(hints: CacheHints | undefined, personal: boolean): CacheHints {
+  return { ttlMs: hints?.ttlMs ?? 0, cacheScope: personal ? 'private' : (hints?.cacheScope ?? 'private') }
 }
 
 /** `resources/subscribe`: only to what the caller could read. */
 export const subscribeResource: Method<'resources/subscribe'> = async (params, context, core) => {
-  lookUp(params.uri, context.principal, core)
+  const { uri } = params
+  if (!lookUp(uri, context.principal, core).read) throw new Refusal('UnassignedResource', { data: { uri } })
   await context.session?.subscribe(params.uri)
   return {}
 }
@@ -130,5 +134,5 @@ export const unsubscribeResource: Method<'resources/unsubscribe'> = async (param
 
 /** Whether `principal` may know that the resource at `uri` changed: whether it could read it. */
 export function mayKnow(uri: string, principal: Principal | undefined, core: Core): boolean {
-  return find(uri, principal, core) !== undefined
+  return find(uri, principal, core)?.read !== undefined
 }
