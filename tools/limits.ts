@@ -18,7 +18,7 @@ const options: readonly (readonly [title: string, file: string, names: readonly 
   ['`serveSocket`', 'src/transport/serve/socket.ts', ['graceMs', 'maxConnections']],
   ['`serveStdio`', 'src/transport/serve/stdio.ts', ['graceMs']],
   ['Every door', 'src/defaults.ts', ['askTimeoutMs']],
-  ['`createServer`', 'src/server/server.ts', ['pageSize', 'stateTtlMs']],
+  ['`createServer`', 'src/server/server.ts', ['pageSize', 'stateTtlMs', 'maxRounds']],
   [
     '`createServer`, `tasks`',
     'src/durable/tasks.ts',

@@ -4,6 +4,7 @@ import { isObject, type Json, type JsonObject } from '../model/json.ts'
 import type { AskAnswer } from '../model/nouns.ts'
 import type { Clock, Random, Seal } from '../model/ports.ts'
 import { Refusal } from '../model/refusal.ts'
+import { retried } from './retried.ts'
 import type { Store } from '../model/store.ts'
 
 /** What a state is good for: one caller, one method, one target, one set of arguments. */
@@ -42,9 +43,12 @@ export interface FlowPorts {
   readonly ttlMs: number
 }
 
-const keyPatience = { times: 40, everyMs: 250 }
+/** What was done before the question must not be undone by a store that is away for a moment. */
+const sealPatience = { times: 40, everyMs: 250 }
 /** Longer states are kept in the store; the client holds the handle. Bytes. */
 const spillAbove = 8 * 1024
+/** So many of those at most; the oldest gives way. */
+const maxSpilled = 10_000
 
 /** A flow that nothing has happened in yet. */
 export function newFlow(random: Random): Flow {
@@ -62,36 +66,49 @@ export function stepKey(flow: Flow, step: string): string {
 }
 
 /**
- * Seals `flow` into a `requestState` that only `binding` can use.
- * @throws Refusal `IdempotencyUnavailable` when the keys to seal with cannot be had from the store
+ * Seals `flow` into a `requestState` that only `binding` can use. The handler has run by then, so where the store has no
+ * room or stays away, nobody can tell what the call came to.
+ * @throws Refusal `OutcomeUnknown`
  */
 export async function sealFlow(flow: Flow, binding: Binding, ports: FlowPorts): Promise<string> {
+  try {
+    return await sealed(flow, binding, ports)
+  } catch (cause) {
+    throw new Refusal('OutcomeUnknown', {
+      data: { since: new Date(ports.clock()).toISOString() },
+      ran: 'unknown',
+      cause,
+    })
+  }
+}
+
+async function sealed(flow: Flow, binding: Binding, ports: FlowPorts): Promise<string> {
   await keysOf(ports.seal)
   const expiresAt = ports.clock() + ports.ttlMs
   const value = { ...flow, bound: boundTo(binding) } as unknown as JsonObject
   const text = ports.seal.seal('state', value, expiresAt)
   if (text.length <= spillAbove) return text
   const handle = Buffer.from(ports.random(16)).toString('base64url')
-  await ports.store.put(`state/${handle}`, JSON.stringify(value), { expiresAt })
+  const options = { expiresAt, maxInGroup: maxSpilled, evict: 'last' } as const
+  await retried(sealPatience, () => ports.store.put(`state/${handle}`, JSON.stringify(value), options))
   return ports.seal.seal('state', { handle }, expiresAt)
 }
 
-/** Waits for the keys: what was done before the question must not be undone by a store that is away for a moment. */
 async function keysOf(seal: Seal): Promise<void> {
-  for (let left = keyPatience.times; seal.loading !== undefined; left--) {
+  for (let left = sealPatience.times; seal.loading !== undefined; left--) {
     try {
       await seal.loading
     } catch (cause) {
-      if (left === 0) throw new Refusal('IdempotencyUnavailable', { cause, ran: 'unknown' })
-      await delay(keyPatience.everyMs)
+      if (left === 0) throw cause
+      await delay(sealPatience.everyMs)
     }
   }
 }
 
 /**
  * Opens a `requestState` and takes in the answers that came with it; answers to what was not asked are left out.
- * @throws Refusal `TamperedRequestState` for anything not sealed here for `binding`, `ExpiredRequestState` past its time,
- * `IdempotencyUnavailable` while the store that keeps a long state is away
+ * @throws Refusal `TamperedRequestState` for anything not sealed here for `binding`, `ExpiredRequestState` past its time
+ * and for one that the store had to let go, `IdempotencyUnavailable` while the store that keeps a long state is away
  */
 export async function openFlow(
   text: string,
@@ -106,11 +123,12 @@ export async function openFlow(
   return answered(value as unknown as Flow, responses ?? {})
 }
 
-async function spilled(handle: string, ports: FlowPorts): Promise<JsonObject | undefined> {
+async function spilled(handle: string, ports: FlowPorts): Promise<JsonObject> {
   const kept = await ports.store.get(`state/${handle}`).catch((cause: unknown) => {
     throw new Refusal('IdempotencyUnavailable', { cause })
   })
-  return kept && (JSON.parse(kept.value) as JsonObject)
+  if (kept === undefined) throw new Refusal('ExpiredRequestState')
+  return JSON.parse(kept.value) as JsonObject
 }
 
 function boundTo({ principal, method, target, arguments: args }: Binding): string {

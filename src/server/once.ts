@@ -75,6 +75,7 @@ export async function once(
   entry: ToolEntry,
   run: Run,
   go: (again: boolean) => Awaitable<Answer>,
+  begun: () => boolean,
 ): Promise<Answer> {
   const claiming = claim(key, flow, entry, run)
   const claimed = isLater(claiming) ? await claiming : claiming
@@ -87,7 +88,7 @@ export async function once(
     if (written !== undefined) await written
     return answer
   } catch (thrown) {
-    void claimed.settle(endOf(thrown, run))
+    void claimed.settle(begun() ? endOf(thrown, run) : unused(claimed))
     throw thrown
   }
 }
@@ -120,11 +121,11 @@ async function bothTaken(
   try {
     own = await take(flow)
   } catch (error) {
-    void keyed.settle({ kind: 'release' })
+    void keyed.settle(unused(keyed))
     throw error
   }
   if ('kind' in own) {
-    void keyed.settle({ kind: 'release' })
+    void keyed.settle(unused(keyed))
     // It ran already, and not by this key.
     return own.kind === 'replay' ? { kind: 'conflict' } : own
   }
@@ -136,6 +137,11 @@ async function bothTaken(
       return written.length > 0 ? Promise.all(written).then(() => {}) : undefined
     },
   }
+}
+
+/** What becomes of a claim that nothing was run for: where something ran before, that must not be forgotten. */
+function unused({ again }: Held): Settling {
+  return { kind: again ? 'lose' : 'release' }
 }
 
 /** Waits while the key is running. */
@@ -184,7 +190,7 @@ function record(held: Held, answer: Answer, { core }: Run): Promise<void> | unde
  * may run again does so, with the steps that are recorded.
  */
 function endOf(thrown: unknown, { context }: Run): Settling {
-  const stopped = isRefusal(thrown) ? thrown.kind === 'IdempotencyUnavailable' : context.signal.aborted
+  const stopped = isRefusal(thrown) ? thrown.kind === 'OutcomeUnknown' : context.signal.aborted
   return stopped ? { kind: 'lose' } : { kind: 'complete', outcome: { refusal: refusalOf(thrown) } }
 }
 

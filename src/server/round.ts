@@ -7,6 +7,7 @@ import type { Json } from '../model/json.ts'
 import type { AskAnswer, AskRequest } from '../model/nouns.ts'
 import { Refusal } from '../model/refusal.ts'
 import type { Core } from './core.ts'
+import { ToolError } from './result.ts'
 import { quoted } from './visibility.ts'
 
 /** Rejects everything that depends on an answer which is not there yet. Not an `Error` to be handled: the round is over. */
@@ -19,6 +20,8 @@ export class Suspension extends Error {
 
 /** Steps that still run when the handler has unwound get this long. Milliseconds. */
 const drainMs = 10_000
+/** A call may ask its client this often; a `maxRounds` of the server's options goes before it. */
+export const defaultMaxRounds = 20
 /** A store that is away gets this long to come back before a step goes on without it. */
 const stepPatience = { times: 20, everyMs: 250 }
 
@@ -38,6 +41,7 @@ export class Round {
   /** A map, since keys may be any text, also `__proto__`. */
   #pending: Map<string, AskRequest> | undefined
   #ending = false
+  #begun = false
 
   constructor(core: Core, flow: Flow | undefined) {
     this.#core = core
@@ -51,6 +55,15 @@ export class Round {
   /** Whether the round ends with a question, or is about to. */
   get asking(): boolean {
     return this.suspended || this.#ending
+  }
+
+  /** Whether the handler was called at all. */
+  get begun(): boolean {
+    return this.#begun
+  }
+
+  begin(): void {
+    this.#begun = true
   }
 
   /** What the handler kept for itself in the round before. */
@@ -153,7 +166,8 @@ export class Round {
     try {
       return await retried(stepPatience, () => recallStep(flow, key, this.#core.ports))
     } catch (cause) {
-      throw new Refusal('IdempotencyUnavailable', { cause, ran: 'unknown' })
+      const since = new Date(this.#core.ports.clock()).toISOString()
+      throw new Refusal('OutcomeUnknown', { data: { since }, cause, ran: 'unknown' })
     }
   }
 
@@ -174,7 +188,10 @@ export class Round {
     return this.inputRequired(Object.fromEntries(this.#pending ?? []), this.#current.own, binding, ports)
   }
 
-  /** The result that asks the client `inputRequests`, and keeps what is known so far in its state. */
+  /**
+   * The result that asks the client `inputRequests`, and keeps what is known so far in its state.
+   * @throws ToolError for a call that asks without end, be it that no answer ever fits
+   */
   async inputRequired(
     inputRequests: Readonly<Record<string, AskRequest>>,
     own: Json | undefined,
@@ -182,6 +199,8 @@ export class Round {
     ports: FlowPorts,
   ): Promise<InputRequiredResult> {
     this.#ending = true
+    const { maxRounds = defaultMaxRounds } = this.#core.options
+    if (this.#current.round >= maxRounds) throw new ToolError(askedTooOften(maxRounds))
     const asked = Object.fromEntries(Object.entries(inputRequests).map(([key, request]) => [key, digest(request)]))
     const flow = { ...this.#current, round: this.#current.round + 1, asked, own }
     const requestState = await sealFlow(flow, binding, ports)
@@ -213,6 +232,11 @@ export class Round {
     }
     await new Promise<void>((resolve) => setImmediate(resolve))
   }
+}
+
+/** What a call is told that asked too often. */
+export function askedTooOften(rounds: number): string {
+  return `The call asked ${rounds} times and still wants to know more`
 }
 
 /** A step's result as it will be on replay. @throws TypeError for what is not JSON */

@@ -6,12 +6,9 @@ import { Refusal } from '../model/refusal.ts'
 import type { CallContext } from '../model/served.ts'
 import type { Context } from './context.ts'
 import type { Core } from './core.ts'
-import { brandOf, inputRequired, UrlElicitationRequired, type InputRequired } from './result.ts'
-import { Round } from './round.ts'
+import { brandOf, inputRequired, ToolError, UrlElicitationRequired, type InputRequired } from './result.ts'
+import { askedTooOften, defaultMaxRounds, Round } from './round.ts'
 import { needAsk, RunContext } from './run-context.ts'
-
-/** A handler that asks by itself gets this many rounds of live answers before it is stopped. */
-const maxLiveRounds = 10
 
 /** What a handler came to, with its own asking resolved. */
 export type Outcome<T> = { readonly value: Exclude<T, InputRequired> } | { readonly asks: InputRequiredResult }
@@ -46,6 +43,7 @@ type Handler<T> = (ctx: Context) => Awaitable<T>
  * not. Rejects with what the handler threw, or throws it.
  */
 export function runHandler<T>(run: Run, round: Round, handler: Handler<T>): Awaitable<Outcome<T>> {
+  round.begin()
   try {
     const returned = handler(new RunContext(run.core, run.call, run.context, round))
     return isLater(returned) ? awaited(run, round, returned, handler) : ended(run, round, returned, handler)
@@ -95,7 +93,8 @@ async function asked<T>(run: Run, round: Round, first: InputRequired, handler: H
       asks: await round.inputRequired(first.inputRequests ?? {}, first.state, bindingOf(run), flowPorts(run.core)),
     }
   let wanted = first
-  for (let rounds = 0; rounds < maxLiveRounds; rounds++) {
+  const { maxRounds = defaultMaxRounds } = run.core.options
+  for (let rounds = 0; rounds < maxRounds; rounds++) {
     const requests = Object.entries(wanted.inputRequests ?? {})
     for (const [, request] of requests) needAsk(request, run.context)
     const answers = await Promise.all(requests.map(async ([key, request]) => [key, await ask(request, key)] as const))
@@ -105,7 +104,7 @@ async function asked<T>(run: Run, round: Round, first: InputRequired, handler: H
     if (brandOf(returned) !== 'input_required') return { value: returned as Exclude<T, InputRequired> }
     wanted = returned as InputRequired
   }
-  throw new Error(`The handler asked ${maxLiveRounds} times and still wants to know more`)
+  throw new ToolError(askedTooOften(maxRounds))
 }
 
 /** A thrown {@link UrlElicitationRequired}: a refusal, where the revision has one; else the client is asked. */

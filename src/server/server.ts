@@ -54,6 +54,8 @@ export interface ServerOptions extends Implementation {
   readonly maskErrors?: boolean
   /** Milliseconds that the state of an unanswered round stays good. Default 15 minutes. */
   readonly stateTtlMs?: number
+  /** Rounds in which one call may ask its client, at most; then it ends with an error that the model can read. Default 20. */
+  readonly maxRounds?: number
   /** Layers around operations, the first outermost. */
   readonly middleware?: readonly Middleware[]
   /** Methods that no revision defines, or that servers do not usually answer. */

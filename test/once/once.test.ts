@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { createServer, memoryStore, tool } from '../../src/index.ts'
+import { createServer, memoryStore, Refusal, tool } from '../../src/index.ts'
 import type { Server } from '../../src/index.ts'
 import { flakyStore } from '../durable/fakes.ts'
 import { overHttp, overMemory, toldBy, type Speaker } from './speakers.ts'
@@ -39,6 +39,7 @@ function shop(options: Options = {}) {
         state.count++
         return 'x'.repeat(Number(length))
       }),
+      tool('long_task', { task: 'always' }, () => String(++state.count)),
       tool('look', { annotations: { readOnlyHint: true } }, () => String(++state.count)),
       tool('held', {}, (_, { signal }) => held(signal)),
       tool('deaf', {}, () => held(undefined)),
@@ -115,6 +116,29 @@ for (const [way, open] of Object.entries(ways)) {
       assert.match(toldBy(await speaker.call('add', {}, { key: 'k'.repeat(257) })), /^refused -32602/)
       assert.equal(state.count, 0)
     })
+
+    if (revision === '2025-11-25' || revision === '2026-07-28') {
+      let full = true
+      const store = memoryStore()
+      const put: typeof store.put = async (name, ...given) => {
+        if (full && name.startsWith('task.')) throw new Refusal('StoreFull')
+        return store.put(name, ...given)
+      }
+      on(
+        'what was refused before it ran is not recorded',
+        async (speaker, { state }) => {
+          full = true
+          const saying = { key: 'k', params: revision === '2025-11-25' ? { task: {} } : {} }
+          assert.match(toldBy(await speaker.call('long_task', {}, saying)), /^refused -32603.*Nothing was run/)
+          full = false
+          const { result } = await speaker.call('long_task', {}, saying)
+          assert.ok(JSON.stringify(result).includes('"taskId"'), JSON.stringify(result))
+          await delay(20)
+          assert.equal(state.count, 1)
+        },
+        { store: { ...store, put } },
+      )
+    }
 
     on('what failed is recorded as what succeeded is', async (speaker, { state }) => {
       for (const again of ['', ', replayed']) {

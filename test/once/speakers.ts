@@ -33,7 +33,7 @@ export interface Speaker {
 
 const codecs = createCodecs()
 const clientInfo = { name: 'speaker', version: '1' }
-const capabilities = { elicitation: { form: {} } }
+const capabilities = { elicitation: { form: {} }, extensions: { 'io.modelcontextprotocol/tasks': {} } }
 let ids = 1_000
 
 function callOf(revision: string, name: string, args: JsonObject, { id, key, params }: Saying): JsonObject {

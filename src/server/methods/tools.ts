@@ -37,10 +37,11 @@ export const callTool: Method<'tools/call'> = async (params, context, core, call
       : runTool(entry, args, round, run)
   const key = onceKey(entry, run, round.flow)
   if (key === undefined) return go()
-  return once(key, round.named(key.flow, key.key), entry, run, (again) => {
+  const claimed = (again: boolean): ReturnType<typeof go> => {
     round.recordSteps(again)
     return go()
-  })
+  }
+  return once(key, round.named(key.flow, key.key), entry, run, claimed, () => round.begun)
 }
 
 /** Runs a tool for a task that another process could not finish; its arguments passed their schema before. */
