@@ -173,7 +173,7 @@ export function createHttpSessions(
     const { session } = entry.live
     const version = request.header('mcp-protocol-version')
     if (version === undefined || session.codec.http.versionHeader !== 'session') return entry.live
-    if (peer.codecs.get(version) !== undefined) return entry.live
+    if (version === session.codec.revision) return entry.live
     return void refuse(reply, 'BadVersionHeader', id, session)
   }
 
@@ -186,7 +186,7 @@ export function createHttpSessions(
     if (open.closing) return refuse(reply, 'Overloaded', request.id)
     const { answer, session, agreed } = peer.initialize(request, principal, 'http')
     if (session === undefined || agreed === undefined) return new Answering({ reply, accepted }).finish(answer)
-    const opening = { ...agreed, principal: principal?.id, initializeId: request.id }
+    const opening = { ...agreed, principal: principal?.id, initializeId: session.initializeId }
     const id = await book.open(opening, (ticket) => toLive(Object.assign(session, { key: ticket.key }), ticket))
     new Answering({ reply, accepted, headers: ['mcp-session-id', id] }).finish(answer)
   }

@@ -60,10 +60,10 @@ export function createHttpEndpoint(peer: Peer, options: HttpOptions = {}): HttpE
   }
 
   /** What to do with a request, by path and method. */
-  function routeOf({ path: target, method }: HttpRequest): Step | 'NotFound' | 'MethodNotAllowed' {
+  function routeOf({ path: target, method }: HttpRequest): Step | 'NotFound' | NotAllowed {
     const [name = ''] = target === path ? [target] : target.split('?', 1)
     if (sse !== undefined && ssePath !== false && isAt(name, ssePath)) return sseStepOf(method, sse)
-    return path === '*' || isAt(name, path) ? (stepOf(method) ?? 'MethodNotAllowed') : 'NotFound'
+    return path === '*' || isAt(name, path) ? (stepOf(method) ?? { allow: methods }) : 'NotFound'
   }
 
   function handle(request: HttpRequest, reply: HttpReply): void {
@@ -93,7 +93,7 @@ export function createHttpEndpoint(peer: Peer, options: HttpOptions = {}): HttpE
     const reply = origin === undefined ? response : withCors(response, origin)
     const step = routeOf(request)
     if (step === 'NotFound') return notFound(peer, reply)
-    if (step === 'MethodNotAllowed') return notAllowed(reply)
+    if (typeof step === 'object') return notAllowed(reply, step)
     if (request.method === 'OPTIONS') return step({ request, reply, principal: undefined })
     if (isShut(request) || open.size >= caps.maxOpen) return refuse(reply, busy())
     if (authenticate === undefined) return step({ request, reply, principal: undefined })
@@ -126,15 +126,15 @@ export function createHttpEndpoint(peer: Peer, options: HttpOptions = {}): HttpE
     return method === 'DELETE' ? (visit) => void sessions.end(visit) : undefined
   }
 
-  function sseStepOf(method: string, { listen, receive }: HttpSse): Step | 'MethodNotAllowed' {
-    if (method === 'OPTIONS') return ({ request, reply }) => preflight(request, reply, 'GET, POST, OPTIONS')
+  function sseStepOf(method: string, { listen, receive }: HttpSse): Step | NotAllowed {
+    if (method === 'OPTIONS') return ({ request, reply }) => preflight(request, reply, sseMethods)
     if (method === 'GET') {
       return seated((visit) => {
         if (readAccept(visit.request.header('accept')).sse) listen(visit)
         else refuse(visit.reply, 'NotAcceptable')
       })
     }
-    if (method !== 'POST') return 'MethodNotAllowed'
+    if (method !== 'POST') return { allow: sseMethods }
     return (visit) =>
       withBody(visit, (body) => {
         if (!receive(visit, body)) refuse(visit.reply, open.closing ? busy() : 'UnknownSession')
@@ -149,9 +149,9 @@ export function createHttpEndpoint(peer: Peer, options: HttpOptions = {}): HttpE
     }
   }
 
-  function notAllowed(reply: HttpReply): void {
+  function notAllowed(reply: HttpReply, { allow }: NotAllowed): void {
     const answer = peer.refuse(undefined, new Refusal('MethodNotAllowed'))
-    reply.full(answer.status, [...answerHeaders(answer), 'allow', methods], answer.text)
+    reply.full(answer.status, [...answerHeaders(answer), 'allow', allow], answer.text)
   }
 
   function post(visit: Visit): void {
@@ -227,6 +227,13 @@ export function createHttpEndpoint(peer: Peer, options: HttpOptions = {}): HttpE
 }
 
 type Step = (visit: Visit) => void
+
+/** The methods that there are in place of the one that was asked for. */
+interface NotAllowed {
+  readonly allow: string
+}
+
+const sseMethods = 'GET, POST, OPTIONS'
 
 /** With and without a slash at the end, and never by a redirect. */
 function isAt(target: string, path: string): boolean {

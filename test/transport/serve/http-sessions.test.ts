@@ -102,7 +102,11 @@ for (const [name, open] of doors) {
     for (const id of ['0123456789abcdef', `${session.id}x`, session.id.slice(1)]) {
       assert.equal((await sessionOf(door, id).send(rpc(1, 'ping'))).status, 404, id)
     }
-    assert.equal((await session.send(rpc(1, 'ping'), { 'mcp-protocol-version': '1999-01-01' })).status, 400)
+    for (const version of ['1999-01-01', '2025-06-18', '2024-11-05', 'nonsense']) {
+      const refused = await session.send(rpc(1, 'ping'), { 'mcp-protocol-version': version })
+      assert.equal(refused.status, 400, version)
+      assert.match(messages(refused)[0]?.error?.message ?? '', /does not name the version of this session/)
+    }
     assert.equal((await session.send(rpc(1, 'ping'), { 'mcp-protocol-version': '2025-11-25' })).status, 200)
     const old = await shake(door, '2025-03-26')
     assert.equal((await old.send(rpc(1, 'ping'), { 'mcp-protocol-version': 'nonsense' })).status, 200)
