@@ -37,7 +37,7 @@ export function toJson(ticket: SessionTicket): JsonObject {
   return {
     k: key,
     r: revision,
-    c: outline(capabilities, 4),
+    c: outline(capabilities),
     n: [client.name, client.version],
     p: principal,
     i: initializeId,
@@ -62,14 +62,30 @@ export function toTicket(json: JsonObject): SessionTicket | undefined {
   }
 }
 
-/** Capabilities with what negotiation looks at: names, and switches down to `depth`. */
-function outline(object: JsonObject, depth: number): JsonObject {
-  const kept: [string, Json][] = []
-  for (const name of Object.keys(object)) {
-    const value = own(object, name)
-    if (name === 'experimental') continue
-    if (isObject(value)) kept.push([name, depth > 1 ? outline(value, depth - 1) : {}])
-    else if (typeof value === 'boolean') kept.push([name, value])
+/** Names that an outline keeps, at all depths together; no client has that many. */
+const maxNames = 200
+/** UTF-16 units of a name that an outline keeps. */
+const maxNameLength = 128
+const maxOutlineDepth = 4
+
+/**
+ * Capabilities with what negotiation looks at: names, and switches down to a depth of 4. What is over a bound is left out,
+ * so that a session costs little whatever its client declares.
+ */
+export function outline(capabilities: JsonObject): JsonObject {
+  let left = maxNames
+  const outlined = (object: JsonObject, depth: number): JsonObject => {
+    const kept: [string, Json][] = []
+    for (const name of Object.keys(object)) {
+      if (left === 0) break
+      const value = own(object, name)
+      if (name === 'experimental' || name.length > maxNameLength) continue
+      if (!isObject(value) && typeof value !== 'boolean') continue
+      left -= 1
+      if (typeof value === 'boolean') kept.push([name, value])
+      else kept.push([name, depth < maxOutlineDepth ? outlined(value, depth + 1) : {}])
+    }
+    return Object.fromEntries(kept)
   }
-  return Object.fromEntries(kept)
+  return outlined(capabilities, 1)
 }

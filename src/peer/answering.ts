@@ -7,6 +7,7 @@ import type { Refusal } from '../model/refusal.ts'
 import type { CallContext, Features, SessionState } from '../model/served.ts'
 import { idText, notificationText, type RequestMessage } from '../wire/envelope.ts'
 import { askClient } from './asking.ts'
+import { briefId } from './handshake.ts'
 import type { Encoder } from './encoder.ts'
 import type { Answer, Exchange, InFlight, Outlet, PeerOptions, ReadHeader, SendAsk, Session } from './peer.ts'
 
@@ -218,7 +219,7 @@ export class Answering implements CallContext, Exchange {
   get requestKey(): string | undefined {
     const { session } = this.#dialect
     const { id } = this.#request
-    return session && id !== session.initializeId ? `${session.key} ${idText(id)}` : undefined
+    return session && briefId(id) !== session.initializeId ? `${session.key} ${idText(id)}` : undefined
   }
 
   detach(): void {

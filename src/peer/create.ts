@@ -6,7 +6,7 @@ import { Refusal } from '../model/refusal.ts'
 import { isRequestId, notificationText, type RequestMessage } from '../wire/envelope.ts'
 import { Answering, type Dialect, type Shared } from './answering.ts'
 import { createEncoder } from './encoder.ts'
-import { agree, discovery, introduction, openSession } from './handshake.ts'
+import { agree, briefId, discovery, introduction, openSession } from './handshake.ts'
 import { checkRequest } from './methods.ts'
 import type { Answer, Exchange, InFlight, Outlet, Peer, PeerOptions, SelfContainedScope, Session } from './peer.ts'
 import { readDialect } from './self-contained.ts'
@@ -60,7 +60,7 @@ export function createPeer(given: PeerOptions): Peer {
   ): ReturnType<Peer['initialize']> {
     try {
       const agreed = agree(request, options)
-      const names = { key: Buffer.from(options.random(18)).toString('base64url'), initializeId: request.id }
+      const names = { key: Buffer.from(options.random(18)).toString('base64url'), initializeId: briefId(request.id) }
       const session = openSession(agreed, names, principal, transport, inFlight, options)
       const answer = encoder.introduction(request.id, introduction(session.codec, principal, options), session.codec)
       return { answer, session, agreed }

@@ -1,10 +1,11 @@
 import type { Codec, Transport } from '../codec/codec.ts'
 import { resolveFeatures } from '../codec/profile.ts'
+import { outline } from '../durable/session-ticket.ts'
 import { isObject, own, type JsonObject } from '../model/json.ts'
 import type { ClientCapabilities, Implementation, LogLevel } from '../model/nouns.ts'
 import type { Principal } from '../model/notification.ts'
 import { Refusal } from '../model/refusal.ts'
-import type { RequestMessage } from '../wire/envelope.ts'
+import type { RequestId, RequestMessage } from '../wire/envelope.ts'
 import type { Agreed, InFlight, PeerOptions, Session, SessionNames } from './peer.ts'
 
 /** Until a client says otherwise, sessions hear of logs from here up (specification, `logging/setLevel`: the server's choice). */
@@ -24,7 +25,29 @@ export function agree({ params = {} }: RequestMessage, { codecs }: PeerOptions):
   const client = own(params, 'clientInfo')
   const settled = codecs.negotiate(offered)
   if (!settled || !isObject(capabilities) || !isImplementation(client)) throw new Refusal('MalformedInitialize')
-  return { revision: settled.codec.revision, capabilities, client }
+  return { revision: settled.codec.revision, capabilities: outline(capabilities), client: brief(client) }
+}
+
+/** UTF-16 units that are kept of what a client calls itself, and of the id of its `initialize`. */
+const maxKept = 256
+
+/** Nothing that a client says is too long to be served, but what a session keeps of it is bounded. */
+function brief(client: JsonObject & Implementation): Implementation {
+  const [name = '', version, title] = ['name', 'version', 'title'].map((member) => {
+    const said = own(client, member)
+    return typeof said === 'string' ? cut(said) : undefined
+  })
+  return { name, ...(version !== undefined && { version }), ...(title !== undefined && { title }) } as Implementation
+}
+
+function cut(text: string): string {
+  // A copy, since a slice would hold on to all of it.
+  return text.length <= maxKept ? text : Buffer.from(text.slice(0, maxKept)).toString()
+}
+
+/** What is kept of the id of `initialize`, to know it again. */
+export function briefId(id: RequestId): RequestId {
+  return typeof id === 'string' ? cut(id) : id
 }
 
 /** Only the name decides: clients of every age leave the rest out at times. */
