@@ -1,4 +1,5 @@
 /** A client that talks to any server: it finds out how old the server is and speaks what both sides know. */
+import { connectAllWith, type Clients, type ConnectAllOptions } from './client/connect-all.ts'
 import { connectTo } from './client/connect.ts'
 import type { Client } from './client/client.ts'
 import type { ClientOptions } from './client/options.ts'
@@ -21,6 +22,17 @@ export function connect<S = unknown>(where: TargetLike, options?: ClientOptions)
 export async function connect<S>(where: TargetLike | Served, options: ClientOptions = {}): Promise<Client<S>> {
   published ??= createCodecs()
   return connectTo<S>(targetOf(where, options), options, { codecs: published, clock: Date.now })
+}
+
+/**
+ * Makes one of the many servers of a configuration as editors write it: `{ "mcpServers": { NAME: ENTRY } }`, the same under
+ * `servers`, or the entries alone. An entry has `command`, `args`, `env` and `cwd`, or `url`, `headers` and perhaps `type`
+ * (`http`, `streamable-http`, `sse`), and `disabled` to be left out; or it is a target or a server value of this process.
+ * An entry that is none of these fails alone. Servers are connected when they are first wanted.
+ * @throws TypeError for a configuration that is no object
+ */
+export function connectAll(config: object, options: ConnectAllOptions = {}): Clients {
+  return connectAllWith(config, options, { connect, clock: Date.now })
 }
 
 function targetOf(where: TargetLike | Served, { http, headers, authorization }: ClientOptions): Target {
@@ -50,13 +62,16 @@ export type {
 } from './client/answering.ts'
 export type { BreakerOptions } from './client/breaker.ts'
 export type { Client, ServerInfo } from './client/client.ts'
+export type { Clients, ConnectAllOptions } from './client/connect-all.ts'
 export type { ServerChange } from './client/feed.ts'
 export type { CachedEntry, ListCache } from './client/list-cache.ts'
 export type { Subscription } from './client/listening.ts'
 export type { Listed, ListKind } from './client/lists.ts'
+export type { Patience, ServerTool } from './client/member.ts'
 export type { ClientContext, ClientLayer, ClientMiddleware } from './client/middleware.ts'
 export type { CallOptions, ClientOptions, RequestOptions } from './client/options.ts'
 export type { RetryOptions } from './client/retrying.ts'
+export type { Variables } from './client/server-config.ts'
 export type { Tasks } from './client/tasks.ts'
 export type { ToolAnswer } from './client/tool-answer.ts'
 export type { ArgumentsOf, CallRest, StructuredOf, ToolName, ToolsOf } from './client/typed.ts'
