@@ -9,7 +9,7 @@ import { createPeer } from './peer/create.ts'
 import type { Peer } from './peer/peer.ts'
 import { createRandom } from './seal/random.ts'
 import { createSeal, randomKey } from './seal/seal.ts'
-import { createServerOver } from './server/create-server.ts'
+import { createServerOver, hidesAnything } from './server/create-server.ts'
 import type { Server, ServerOptions, ServerPorts } from './server/server.ts'
 import type { ToolValue } from './server/tool.ts'
 import { memoryStore } from './store/memory.ts'
@@ -57,6 +57,7 @@ const defaultAskTimeoutMs = 5 * 60_000
 /** The ports of the servers made here, so that a door seals and stores with what its server does. */
 const portsOf = new WeakMap<Served, ServerPorts>()
 const warned = new WeakSet<Served>()
+const unseen = new WeakSet<Served>()
 
 /** Makes a server value. @throws if a primitive cannot be compiled, or if two have one name; the error names it */
 export function createServer<const Tools extends readonly ToolValue[] = readonly []>(
@@ -102,6 +103,13 @@ export function warnOfMemory(served: Served, { store, logger }: ServerPorts): vo
   if (store.durable || warned.has(served)) return
   warned.add(served)
   logger.warn('state is kept in memory alone: nothing of it outlives this process, and no replica shares it')
+}
+
+/** Warns, once for each server, of a door that knows nobody before primitives that only somebody sees. */
+export function warnOfNobody(served: Served, who: unknown, { logger }: Pick<ServerPorts, 'logger'>): void {
+  if (who !== undefined || unseen.has(served) || !hidesAnything(served)) return
+  unseen.add(served)
+  logger.warn('some of what is registered asks for scopes, but this door knows nobody: no caller of it will see that')
 }
 
 /** What a door needs besides the peer: the ports of the server behind it. */

@@ -1,4 +1,4 @@
-import { peerFor, portsFor, warnOfMemory, type SpeakOptions } from './defaults.ts'
+import { peerFor, portsFor, warnOfMemory, warnOfNobody, type SpeakOptions } from './defaults.ts'
 import type { Served } from './model/served.ts'
 import type { ServerPorts } from './server/server.ts'
 import { fetchHandler as fetchPeer, type FetchHandler } from './transport/serve/fetch.ts'
@@ -38,6 +38,7 @@ export function fetchHandler(served: Served, options: HttpDoorOptions = {}): Fet
 function portsAnd<Options extends HttpDoorOptions>(served: Served, options: Options): Options & ServerPorts {
   const ports = portsFor(served, options.logger)
   warnOfMemory(served, ports)
+  warnOfNobody(served, options.authenticate, ports)
   return { ...options, ...ports }
 }
 

@@ -1,4 +1,4 @@
-import { peerFor, portsFor, type SpeakOptions } from './defaults.ts'
+import { peerFor, portsFor, warnOfNobody, type SpeakOptions } from './defaults.ts'
 import type { Served } from './model/served.ts'
 import { serveSocket as servePeer, type ServeSocketOptions, type SocketServer } from './transport/serve/socket.ts'
 
@@ -12,6 +12,7 @@ export type SocketDoorOptions = SpeakOptions & ServeSocketOptions
  */
 export function serveSocket(served: Served, options: SocketDoorOptions = {}): Promise<SocketServer> {
   const { logger } = portsFor(served, options.logger)
+  warnOfNobody(served, options.authenticate, { logger })
   return servePeer(peerFor(served, options), { ...options, logger })
 }
 

@@ -1,4 +1,4 @@
-import { peerFor, portsFor, type SpeakOptions } from './defaults.ts'
+import { peerFor, portsFor, warnOfNobody, type SpeakOptions } from './defaults.ts'
 import type { Served } from './model/served.ts'
 import { serveStdio as servePeer, type StdioOptions } from './transport/serve/stdio.ts'
 
@@ -8,5 +8,6 @@ export type StdioDoorOptions = SpeakOptions & StdioOptions
 /** Serves standard input and output, every revision in one process. Resolves once the input has ended and all is answered. */
 export async function serveStdio(served: Served, options: StdioDoorOptions = {}): Promise<void> {
   const { logger } = portsFor(served, options.logger)
+  warnOfNobody(served, options.principal, { logger })
   await servePeer(peerFor(served, options), { ...options, logger }).closed
 }

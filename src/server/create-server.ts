@@ -2,12 +2,13 @@ import { compose } from '../model/compose.ts'
 import type { JsonObject } from '../model/json.ts'
 import type { Change } from '../model/notification.ts'
 import { Refusal } from '../model/refusal.ts'
-import type { Description } from '../model/served.ts'
+import type { Description, Served } from '../model/served.ts'
 import { createClaims } from '../durable/claims.ts'
 import { createTasks } from '../durable/tasks.ts'
 import { adoptTask } from './adopt-task.ts'
 import { createChangeBus } from './change-bus.ts'
 import { changesBetween, type Announced } from './changes.ts'
+import { checkOptions } from './check-options.ts'
 import type { Core } from './core.ts'
 import {
   callMethod,
@@ -39,8 +40,20 @@ interface Setup {
   readonly methods: ReadonlyMap<string, MethodEntry>
 }
 
-/** Builds a server value over its ports. @throws if a primitive cannot be compiled or two have one name; the error names it */
+/** Whether anything is hidden from somebody, by server. */
+const scoped = new WeakMap<Served, () => boolean>()
+
+/** Whether anything of a served value is hidden from whoever lacks its scopes; of one that is no server nothing is known. */
+export function hidesAnything(served: Served): boolean {
+  return scoped.get(served)?.() ?? false
+}
+
+/**
+ * Builds a server value over its ports.
+ * @throws if an option is out of its range, a primitive cannot be compiled or two have one name; the error names it
+ */
 export function createServerOver(options: ServerOptions, ports: ServerPorts): Server {
+  checkOptions(options)
   const primitives = [...(options.tools ?? []), ...(options.resources ?? []), ...(options.prompts ?? [])]
   const info = implementationOf(options)
   const listeners = new Set<(change: Change) => number | void>()
@@ -220,6 +233,7 @@ export function createServerOver(options: ServerOptions, ports: ServerPorts): Se
     onChange: core.onChange,
     headerPlan: (name, principal) => findVisible(snapshot.tools, name, principal)?.headers,
   }
+  scoped.set(server, () => Object.values(snapshot).some((shelf) => shelf.scoped))
   if (options.methods) arrange({ ...setup, methods: withMethods(options.methods) })
   for (const extension of options.extensions ?? []) use(extension)
   return server

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { prompt, resource, template, tool } from '../../src/index.ts'
-import { connectInMemory } from '../../src/index.ts'
+import { connectInMemory, fetchHandler } from '../../src/index.ts'
+import { serveSocket } from '../../src/socket.ts'
 import { clientOf, everything, recorder, revisions, serverOf, settled, staff, sure, textOf } from './support.ts'
-import type { Server } from '../../src/index.ts'
+import type { Server, ToolValue } from '../../src/index.ts'
 import { quoted } from '../../src/server/visibility.ts'
 
 const secret = { scopes: ['staff'] }
@@ -307,4 +308,22 @@ test('a tool that lacks what it needs is not callable; a question that cannot be
   const client = await clientOf(server, { capabilities: {} })
   for (const name of ['needy', 'asks']) assert.equal((await client.request('tools/call', { name })).error?.code, -32021)
   assert.deepEqual(kinds, ['NotCallable', 'NotCallable'])
+})
+
+test('a door that knows nobody warns once, where something is only for somebody', async () => {
+  const doors = async (options: object, server: Server): Promise<void> => {
+    for (let times = 0; times < 2; times++) {
+      fetchHandler(server, options)
+      await (await serveSocket(server, { port: 0, ...options })).close()
+    }
+  }
+  const warnings = async (tools: ToolValue[], options: object): Promise<number> => {
+    const { logger, at } = recorder()
+    await doors(options, serverOf({ logger, tools }))
+    return at('warn').filter(({ message }) => message.includes('knows nobody')).length
+  }
+  const hidden = [tool('hidden', secret, () => 'seen')]
+  assert.equal(await warnings(hidden, {}), 1)
+  assert.equal(await warnings(hidden, { authenticate: () => undefined }), 0)
+  assert.equal(await warnings([tool('open', {}, () => 'open')], {}), 0)
 })
