@@ -46,7 +46,7 @@ export function createHttpSse(peer: Peer, options: HttpOptions, random: Random, 
     listen({ request, reply, principal }) {
       warnOnce()
       const id = Buffer.from(random(18)).toString('base64url')
-      const [path = ''] = request.path.split('?', 1)
+      const [path = ''] = (request.originalPath ?? request.path).split('?', 1)
       const connection = createConnection(peer, {
         send: (text) => reply.write(sseEvent(text, { event: 'message' })),
         transport: 'http+sse',

@@ -11,6 +11,8 @@ export interface HttpRequest {
   readonly method: string
   /** May still carry its query, but no host. */
   readonly path: string
+  /** The path as the client knows it, where a router has taken off what it was mounted at. May carry its query. */
+  readonly originalPath?: string | undefined
   readonly header: ReadHeader
   /**
    * The HTTP status that the head deserves as it is: 431 for more headers than `caps` allow, or longer ones; 400 for more

@@ -48,6 +48,12 @@ class NodeRequest implements HttpRequest {
     return target === undefined ? (this.#request.url ?? '') : target.pathname + target.search
   }
 
+  get originalPath(): string | undefined {
+    // As connect, Express and their kind leave it.
+    const { originalUrl }: IncomingMessage & { readonly originalUrl?: unknown } = this.#request
+    return typeof originalUrl === 'string' ? originalUrl : undefined
+  }
+
   readonly header = (name: string): string | undefined => {
     // A host in the target is the one that counts (RFC 9112, section 3.2.2).
     const value = (name === 'host' ? this.#absolute()?.host : undefined) ?? this.#request.headers[name]

@@ -1,11 +1,17 @@
 import assert from 'node:assert/strict'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js'
+import express from 'express'
 import type { Principal } from '../../../src/model/notification.ts'
 import { silent } from '../../../src/model/ports.ts'
 import { doors, events, messages, until } from './doors.ts'
 import type { Door } from './doors.ts'
-import { call, initialize, notification, rpc, said } from './stand-in.ts'
+import { nodeHandler } from '../../../src/transport/serve/node.ts'
+import { call, initialize, notification, peerOf, rpc, said, standIn } from './stand-in.ts'
 
 async function connect(door: Door, extra: Record<string, string> = {}) {
   const stream = await door.send({ method: 'GET', path: '/sse', headers: { accept: 'text/event-stream', ...extra } })
@@ -119,5 +125,25 @@ for (const [name, open] of doors) {
     await connect(door)
     assert.deepEqual(warned, [['deprecated by the specification', { feature: 'HTTP+SSE' }]])
     await door.close({ graceMs: 50 })
+  })
+}
+
+for (const mounted of [false, true]) {
+  test(`the official client finds its way back to ${mounted ? 'a door under a router' : 'the door'}`, async () => {
+    const handler = nodeHandler(peerOf(standIn()), mounted ? { path: '*' } : {})
+    const app = express()
+    if (mounted) app.use('/api', handler)
+    else app.use(handler)
+    const server = createServer(app)
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const { port } = server.address() as AddressInfo
+    const client = new Client({ name: 'c', version: '1' })
+    const url = new URL(`http://127.0.0.1:${port}${mounted ? '/api' : ''}/sse`)
+    await client.connect(new SSEClientTransport(url))
+    assert.deepEqual((await client.listTools()).tools, [])
+    await client.close()
+    await handler.close({ graceMs: 10 })
+    server.closeAllConnections()
+    server.close()
   })
 }
