@@ -1,5 +1,5 @@
 import type { Codec } from '../codec/codec.ts'
-import { createLoss } from '../codec/projection.ts'
+import { createLoss, type Loss } from '../codec/projection.ts'
 import { refusals } from '../codec/refusals.ts'
 import { toWire } from '../codec/refuse.ts'
 import type { JsonObject } from '../model/json.ts'
@@ -31,6 +31,8 @@ const judged: ReadonlySet<string> = new Set(['tools/call', 'resources/read', 'pr
 interface Written {
   readonly text: string
   readonly bytes: Uint8Array | undefined
+  /** What the text does not say; told whenever it is sent. */
+  readonly losses: readonly Loss[]
 }
 
 /** From about this many characters on, bytes are sent for less than a text, for all that they take a write of their own. */
@@ -49,20 +51,40 @@ export function createEncoder(options: PeerOptions): Encoder {
   function keep(method: string, result: JsonObject, codec: Codec, subscription: RequestId | undefined): Written {
     const kept = written.get(result) ?? new Map<Codec, Written>()
     const known = kept.get(codec)
-    if (known !== undefined) return known
-    const text = write(method, result, codec, subscription)
-    const fresh = { text, bytes: text.length < longText ? undefined : Buffer.from(text) }
+    if (known !== undefined) {
+      known.losses.forEach(tell)
+      return known
+    }
+    const losses: Loss[] = []
+    const text = write(method, result, codec, subscription, losses)
+    const fresh = { text, bytes: text.length < longText ? undefined : Buffer.from(text), losses }
     written.set(result, kept.set(codec, fresh))
     return fresh
   }
 
-  function write(method: string, result: JsonObject, codec: Codec, subscription: RequestId | undefined): string {
+  /** Tells of a loss. What the listener throws is its own trouble, and none of the peer's. */
+  function tell(loss: Loss): void {
+    try {
+      options.onLoss(loss)
+    } catch (error) {
+      options.logger.error('onLoss threw', { rule: loss.rule, error })
+    }
+  }
+
+  function write(
+    method: string,
+    result: JsonObject,
+    codec: Codec,
+    subscription: RequestId | undefined,
+    losses?: Loss[],
+  ): string {
     const convert = (codec.requests.get(method) ?? codec.foreign).result
     let lost = false
     const report = (rule: string, path?: string): void => {
       const loss = createLoss(codec.revision, method, rule, path)
       lost ||= !loss.decoration
-      options.onLoss(loss)
+      losses?.push(loss)
+      tell(loss)
     }
     const encoded = serialize(() => {
       const plain = convert.encode(result, report)
@@ -74,8 +96,7 @@ export function createEncoder(options: PeerOptions): Encoder {
   }
 
   function introduce(description: JsonObject, codec: Codec): string {
-    const report = (rule: string, path?: string): void =>
-      options.onLoss(createLoss(codec.revision, 'initialize', rule, path))
+    const report = (rule: string, path?: string): void => tell(createLoss(codec.revision, 'initialize', rule, path))
     const encoded = codec.description.encode(description, report)
     return JSON.stringify(signed(encoded, codec))
   }
@@ -114,7 +135,7 @@ export function createEncoder(options: PeerOptions): Encoder {
     notification: ({ method, params }, codec) => {
       const convert = codec.notifications.get(method)
       return convert?.params.encode((params ?? {}) as JsonObject, (rule, path) =>
-        options.onLoss(createLoss(codec.revision, method, rule, path)),
+        tell(createLoss(codec.revision, method, rule, path)),
       )
     },
   }
