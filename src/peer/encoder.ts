@@ -154,7 +154,10 @@ function errorIn(codec: Codec, id: RequestId | undefined, error: RpcError): stri
 /** @throws Refusal `Unserializable` in place of what JSON throws */
 function serialize(write: () => string): string {
   try {
-    return write()
+    const text: string | undefined = write()
+    // What has `toJSON` may be something else than it looks like, or nothing at all.
+    if (text?.startsWith('{')) return text
+    throw new TypeError('A result is an object')
   } catch (cause) {
     throw new Refusal('Unserializable', { cause })
   }

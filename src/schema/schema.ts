@@ -1,5 +1,6 @@
 import { isObject } from '../model/json.ts'
-import type { JsonObject } from '../model/json.ts'
+import type { Json, JsonObject } from '../model/json.ts'
+import { toPlain } from '../model/plain.ts'
 import { toDocument } from './document.ts'
 import { fromStandardIssue, issuesText, pathText } from './issues.ts'
 import type { Checked, Issue } from './issues.ts'
@@ -41,12 +42,13 @@ export function compileInput<S>(schema: S, byHand?: JsonObject): CompiledSchema<
 }
 
 /**
- * Compiles the schema of what a tool returns, as {@link compileInput} does; any kind of value will do. A value that
- * fits plain JSON Schema only once it has become JSON (members that are `undefined`, `toJSON`) is handed on as that.
+ * Compiles the schema of what a tool returns, as {@link compileInput} does; any kind of value will do. What is checked
+ * against plain JSON Schema is what will be sent (without members that are `undefined`, after `toJSON`), and what fits is
+ * handed on as that; a library's schema is given the value as it is.
  */
 export function compileOutput<S>(schema: S, byHand?: JsonObject): CompiledSchema<InferStructured<S>> {
   const compiled = compile<InferStructured<S>>(schema, 'output', byHand)
-  return isStandardSchema(schema) ? compiled : { ...compiled, validate: orAsJson(compiled.validate) }
+  return { ...compiled, validate: isStandardSchema(schema) ? thenSent(compiled.validate) : sent(compiled.validate) }
 }
 
 function compile<T>(schema: unknown, side: 'input' | 'output', byHand: JsonObject | undefined): CompiledSchema<T> {
@@ -99,19 +101,30 @@ function takeNothing(value: unknown): Checked<never> {
   return issues.length > 0 ? { issues } : { value: value as never }
 }
 
-function orAsJson<T>(validate: CompiledSchema<T>['validate']): CompiledSchema<T>['validate'] {
+const notJson = { issues: [{ path: '', message: 'is not JSON' }] }
+
+function sent<T>(validate: CompiledSchema<T>['validate']): CompiledSchema<T>['validate'] {
   return (value) => {
-    const checked = validate(value)
-    if (checked instanceof Promise || 'value' in checked) return checked
-    const json = asJson(value)
-    return json === undefined ? checked : validate(json)
+    const plain = plainOf(value)
+    return 'value' in plain ? validate(plain.value) : plain
   }
 }
 
-function asJson(value: unknown): unknown {
+function thenSent<T>(validate: CompiledSchema<T>['validate']): CompiledSchema<T>['validate'] {
+  // What JSON makes of a value that a library has checked, types cannot say.
+  const plain = (checked: Checked<T>): Checked<T> =>
+    'value' in checked ? (plainOf(checked.value) as Checked<T>) : checked
+  return (value) => {
+    const checked = validate(value)
+    return checked instanceof Promise ? checked.then(plain) : plain(checked)
+  }
+}
+
+function plainOf(value: unknown): Checked<Json> {
   try {
-    return JSON.parse(JSON.stringify(value))
+    const plain = toPlain(value)
+    return plain === undefined ? notJson : { value: plain }
   } catch {
-    return undefined
+    return notJson
   }
 }

@@ -5,6 +5,7 @@ import * as v from 'valibot'
 import { z } from 'zod'
 import {
   inputRequired,
+  method,
   prompt,
   Refusal,
   resource,
@@ -126,6 +127,39 @@ for (const [what, odd] of [
     }
   })
 }
+
+test('a result that is something else once it is JSON is not sent', async () => {
+  for (const revision of revisions) {
+    for (const toJSON of [() => undefined, () => 'text', () => [1], () => null]) {
+      const odd = result(Object.assign({ content: [] }, { toJSON }))
+      assert.equal(
+        (
+          await called(
+            tool('t', {}, () => odd),
+            {},
+            revision,
+          )
+        ).error?.code,
+        -32603,
+        revision,
+      )
+    }
+    const lost = result({ structuredContent: { toJSON: () => undefined } as never })
+    assert.equal(
+      (
+        await called(
+          tool('t', {}, () => lost),
+          {},
+          revision,
+        )
+      ).error?.code,
+      -32603,
+      revision,
+    )
+    const server = serverOf({ methods: [method('x/odd', {}, () => ({ toJSON: () => undefined }) as never)] })
+    assert.equal((await (await clientOf(server, { revision })).request('x/odd')).error?.code, -32603, revision)
+  }
+})
 
 function knot(): object {
   const tied: Record<string, unknown> = {}

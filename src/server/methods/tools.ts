@@ -1,6 +1,7 @@
 import { andThen, isLater, type Awaitable } from '../../model/at-once.ts'
 import type { CallToolResult, CreateTaskResult, InputRequiredResult } from '../../model/call.ts'
 import type { JsonObject } from '../../model/json.ts'
+import { toPlain } from '../../model/plain.ts'
 import { isRefusal, Refusal } from '../../model/refusal.ts'
 import { issuesText, type Checked } from '../../schema/schema.ts'
 import type { Context } from '../context.ts'
@@ -98,11 +99,24 @@ function checkedContent(result: CallToolResult): CallToolResult {
 }
 
 function checkedOutput(entry: ToolEntry, result: CallToolResult): CallToolResult | Promise<CallToolResult> {
-  if (entry.output === undefined || result.isError) return result
+  if (entry.output === undefined || result.isError) return plainly(result)
   const checking = entry.output.validate(result.structuredContent)
   return checking instanceof Promise
     ? checking.then((checked) => withChecked(result, checked))
     : withChecked(result, checking)
+}
+
+/** @throws Refusal `Unserializable` for structured content that is not JSON; it is not to be left out without a word */
+function plainly(result: CallToolResult): CallToolResult {
+  const { structuredContent } = result
+  if (structuredContent === undefined) return result
+  try {
+    const plain = toPlain(structuredContent)
+    if (plain !== undefined) return plain === structuredContent ? result : { ...result, structuredContent: plain }
+  } catch (cause) {
+    throw new Refusal('Unserializable', { cause })
+  }
+  throw new Refusal('Unserializable', { cause: new TypeError('The structured content has no text in JSON') })
 }
 
 function withChecked(result: CallToolResult, checked: Checked<unknown>): CallToolResult {
