@@ -204,9 +204,15 @@ export class Answering implements CallContext, Exchange {
           session.logLevel = logLevel
           return session.keep?.({ logLevel })
         },
-        subscribe: (uri) => {
+        subscribe: async (uri) => {
+          const known = session.subscriptions.has(uri)
           session.subscriptions.add(uri)
-          return session.keep?.({ subscribe: uri })
+          try {
+            await session.keep?.({ subscribe: uri })
+          } catch (error) {
+            if (!known) session.subscriptions.delete(uri)
+            throw error
+          }
         },
         unsubscribe: (uri) => {
           session.subscriptions.delete(uri)

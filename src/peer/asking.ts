@@ -3,6 +3,7 @@ import { createLoss } from '../codec/projection.ts'
 import { isObject, type JsonObject } from '../model/json.ts'
 import type { AskAnswer, AskRequest } from '../model/nouns.ts'
 import { Refusal } from '../model/refusal.ts'
+import { timerMs } from '../model/timer.ts'
 import { notificationText, requestText } from '../wire/envelope.ts'
 import type { PeerOptions, SendAsk, Session } from './peer.ts'
 
@@ -36,24 +37,33 @@ export class AskFailed extends Error {
  * `Overloaded` when too many asks wait already; rejects with {@link AskFailed} for an error or silence.
  */
 export async function askClient(request: AskRequest, asking: Asking): Promise<AskAnswer> {
-  const { codec, session, call, options } = asking
+  const { codec, session, options } = asking
   const convert = codec.asks.get(request.method)
   const params = (request.params ?? {}) as JsonObject
   if (!convert || convert.refuses(params)) throw new Refusal('NotRepresentable')
-  if (call.over) throw new AskFailed('The call is over')
-  if (session.asks.size >= options.maxPendingAsks) throw new Refusal('Overloaded')
+  checkRoom(asking)
   const report = (rule: string, path?: string): void =>
     options.onLoss(createLoss(codec.revision, request.method, rule, path))
   const encoded = convert.params.encode(params, report)
-  return convert.result.decode(await exchanged(request.method, encoded, asking))
+  const id = Buffer.from(options.random(12)).toString('base64url')
+  if (session.asking) {
+    await session.asking(id, options.askTimeoutMs)
+    checkRoom(asking)
+  }
+  return convert.result.decode(await exchanged(id, request.method, encoded, asking))
+}
+
+function checkRoom({ call, session, options }: Asking): void {
+  if (call.over) throw new AskFailed('The call is over')
+  if (session.asks.size >= options.maxPendingAsks) throw new Refusal('Overloaded')
 }
 
 function exchanged(
+  id: string,
   method: string,
   params: JsonObject,
   { session, send, withdraw, call, options }: Asking,
 ): Promise<JsonObject> {
-  const id = Buffer.from(options.random(12)).toString('base64url')
   return new Promise((resolve, reject) => {
     const finish = (): void => {
       session.asks.delete(id)
@@ -68,7 +78,7 @@ function exchanged(
     const onOver = (): void => giveUp(new AskFailed('The call is over'), 'the call that asked is over')
     const timer = setTimeout(
       () => giveUp(new AskFailed('The client did not answer in time'), 'timed out'),
-      options.askTimeoutMs,
+      timerMs(options.askTimeoutMs),
     )
     session.asks.set(id, {
       settle: ({ result, error }) => {

@@ -78,6 +78,7 @@ export function openSession(
     initializeId,
     asks: new Map(),
     subscriptions: new Subscriptions(options.maxSubscriptions),
+    maxSubscriptions: options.maxSubscriptions,
     logLevel: initialLogLevel,
     initialized: false,
   }

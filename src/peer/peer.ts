@@ -98,9 +98,19 @@ export interface Session {
   initializeId: RequestId
   readonly asks: Map<RequestId, PendingAsk>
   readonly subscriptions: Set<string>
+  /** Resources that it is told about, at most. */
+  readonly maxSubscriptions: number
   logLevel: LogLevel | undefined
   initialized: boolean
-  /** Keeps a change where other processes find it; absent where the session lives in one. */
+  /**
+   * Tells other processes that an ask waits here for at most `ms`, so that they hand its answer on; absent where the session
+   * lives in one. Never rejects.
+   */
+  asking?: ((id: string, ms: number) => Promise<void>) | undefined
+  /**
+   * Keeps a change where other processes find it; absent where the session lives in one. Rejects with the refusal
+   * `Overloaded` for a subscription over the cap, which other processes may have come to.
+   */
   keep?: ((change: SessionChange) => Promise<void>) | undefined
 }
 

@@ -11,7 +11,7 @@ import { isStoreUnavailable } from '../../model/store-unavailable.ts'
 import type { Peer, ReadHeader, Session, SessionChange } from '../../peer/peer.ts'
 import { defaultCaps } from '../../wire/caps.ts'
 import { isRequestId, readMessage } from '../../wire/envelope.ts'
-import type { Message, RequestId, RequestMessage } from '../../wire/envelope.ts'
+import type { Message, RequestId, RequestMessage, ResponseMessage } from '../../wire/envelope.ts'
 import type { Accepted } from '../../wire/media.ts'
 import { answerHeaders, Answering } from './answering.ts'
 import { routeBatch, sharedHeader } from './batch.ts'
@@ -65,13 +65,38 @@ export function createHttpSessions(
 
   function toLive(session: Session, ticket: SessionTicket): Live {
     session.keep = (change) => keep(ticket, session, change)
+    if (store !== undefined) session.asking = (id, ms) => record(askName(session, id), ms)
     const streams = createSessionStreams(peer, session, ticket.key, { ...options, clock, random, logger, tell }, open)
     return { session, streams }
   }
 
   async function keep(ticket: SessionTicket, session: Session, change: SessionChange): Promise<void> {
-    await book.change(ticket, (kept) => changed(kept, change))
+    await book.change(ticket, (kept) => changed(kept, change, session.maxSubscriptions))
     await tell({ kind: 'changed', key: session.key })
+  }
+
+  /** Where the store is away, only this process takes in the answer. */
+  async function record(ask: string, ms: number): Promise<void> {
+    try {
+      await store?.put(ask, '', { expiresAt: clock() + ms, maxInGroup: maxAsks, evict: 'first' })
+    } catch (error) {
+      logger.warn('other processes cannot be told of a question', { error })
+    }
+  }
+
+  /** Tells the process where the question waits of its answer, once, and nobody of what answers no question. */
+  async function handOn(response: ResponseMessage, session: Session): Promise<void> {
+    try {
+      const { id } = response
+      const ask = typeof id === 'string' && /^[\w-]{1,64}$/.test(id) ? askName(session, id) : undefined
+      const found = ask === undefined ? undefined : await store?.get(ask)
+      if (ask === undefined || found === undefined || !(await store?.delete(ask, found.version))) {
+        return logger.debug('a response that nobody waits for', { transport: 'http' })
+      }
+      await tell({ kind: 'answer', key: session.key, response: asJson(response) })
+    } catch (error) {
+      logger.warn('an answer for another process was lost', { error })
+    }
   }
 
   const book = createSessionBook<Live>({
@@ -130,8 +155,7 @@ export function createHttpSessions(
   function take(message: Message, session: Session): void {
     if (message.kind === 'response') {
       const { id } = message
-      if (id !== undefined && !session.asks.has(id))
-        void tell({ kind: 'answer', key: session.key, response: asJson(message) })
+      if (id !== undefined && !session.asks.has(id)) void handOn(message, session)
       else peer.responded(message, session)
     } else if (message.kind === 'notification') {
       peer.notified(message.method, message.params, session)
@@ -289,11 +313,22 @@ export function createHttpSessions(
 
 const busy = new Refusal('Overloaded', { retryAfter: 1 })
 
-/** What is kept of a session after a change: the log level, and the resources it is told about. */
-function changed(kept: JsonObject, change: SessionChange): JsonObject {
+/** Questions that wait on all processes together; for those over it only the process that asked takes in the answer. */
+const maxAsks = 100_000
+
+function askName({ key }: Session, id: string): string {
+  return `asks/${key}/${id}`
+}
+
+/**
+ * What is kept of a session after a change: the log level, and the resources it is told about.
+ * @throws Refusal `Overloaded` for one resource more than `max`
+ */
+function changed(kept: JsonObject, change: SessionChange, max: number): JsonObject {
   if ('logLevel' in change) return { ...kept, logLevel: change.logLevel }
   const uri = 'subscribe' in change ? change.subscribe : change.unsubscribe
   const others = subscriptionsOf(kept).filter((one) => one !== uri)
+  if ('subscribe' in change && others.length >= max) throw new Refusal('Overloaded')
   return { ...kept, subscriptions: 'subscribe' in change ? [...others, uri] : others }
 }
 
@@ -301,7 +336,8 @@ function changed(kept: JsonObject, change: SessionChange): JsonObject {
 function takeIn(session: Session, kept: JsonObject): void {
   if (kept.logLevel !== undefined) session.logLevel = kept.logLevel as LogLevel
   session.subscriptions.clear()
-  for (const uri of subscriptionsOf(kept)) session.subscriptions.add(uri)
+  // A process with a lower cap serves what another one let in, but for what is over its own.
+  for (const uri of subscriptionsOf(kept).slice(0, session.maxSubscriptions)) session.subscriptions.add(uri)
 }
 
 function subscriptionsOf(kept: JsonObject): readonly string[] {
@@ -309,6 +345,6 @@ function subscriptionsOf(kept: JsonObject): readonly string[] {
 }
 
 /** A response as it came, so that another process can read it. */
-function asJson({ id, result, error }: Extract<Message, { kind: 'response' }>): JsonObject {
+function asJson({ id, result, error }: ResponseMessage): JsonObject {
   return { jsonrpc: '2.0', id, result, error } as JsonObject
 }

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Principal } from '../../../src/model/notification.ts'
 import { Refusal } from '../../../src/model/refusal.ts'
 import { createSeal } from '../../../src/seal/seal.ts'
+import type { Store } from '../../../src/model/store.ts'
 import { memoryStore } from '../../../src/store/memory.ts'
 import type { HttpOptions, HttpRequest } from '../../../src/transport/serve/http-types.ts'
 import { doors, events, legacyHeaders, messages, modernHeaders, until } from './doors.ts'
@@ -446,5 +447,66 @@ for (const [name, open] of doors) {
     await sleep(20)
     assert.equal(messages(heard).length, 1)
     await door.close({ graceMs: 10 })
+  })
+
+  test(`${name}: what answers no question is told to no other process, nor kept`, async () => {
+    const store = memoryStore()
+    const published: string[] = []
+    const put: string[] = []
+    const watched: Store = {
+      ...store,
+      put: (key, ...rest) => {
+        put.push(key)
+        return store.put(key, ...rest)
+      },
+      publish: (channel, message) => {
+        published.push(message)
+        return store.publish(channel, message)
+      },
+    }
+    const door = await open({ seal, store: watched })
+    const session = await shake(door, '2025-11-25')
+    const [putBefore, publishedBefore] = [put.length, published.length]
+    for (const id of ['AAAAAAAAAAAAAAAA', 'x'.repeat(2_000_000), '\0', '', 'a/b', 7]) {
+      const response = { jsonrpc: '2.0', id, result: { action: 'accept', text: 'x'.repeat(1_000_000) } }
+      assert.equal((await session.send(response)).status, 202)
+    }
+    await sleep(20)
+    assert.deepEqual([put.length, published.length], [putBefore, publishedBefore])
+    await door.close({ graceMs: 10 })
+  })
+
+  test(`${name}: two processes let in no more subscriptions than the cap`, async () => {
+    const store = memoryStore()
+    const first = await open({ seal, store })
+    const second = await open({ seal, store })
+    const session = await shake(first, '2025-11-25')
+    const there = sessionOf(second, session.id)
+    assert.ok((await there.ask(rpc('warm', 'ping')))?.result)
+    const answers: (Heard | undefined)[] = []
+    // Each has room by what it knows itself; by what both know there is room for ten.
+    for (let at = 0; at < 14; at++) {
+      const verbs = at % 2 === 0 ? session : there
+      answers.push(await verbs.ask(rpc(at, 'resources/subscribe', { uri: `a:${at}` })))
+    }
+    assert.equal(answers.filter((answer) => answer?.result).length, 10)
+    const third = await open({ seal, store })
+    assert.ok((await sessionOf(third, session.id).ask(rpc('x', 'ping')))?.result)
+    for (const door of [first, second, third]) await door.close({ graceMs: 10 })
+  })
+
+  test(`${name}: a session with more subscriptions than are let in here is taken up all the same`, async () => {
+    const kept = memoryStore()
+    const first = await open({ seal, store: kept })
+    const session = await shake(first, '2025-11-25')
+    const subscriptions = Array.from({ length: 50 }, (_, at) => `a:${at}`)
+    const value = JSON.stringify({ changes: { subscriptions } })
+    const store: Store = {
+      ...kept,
+      get: async (key) => (key.startsWith('session/') ? { value, version: 1 } : kept.get(key)),
+    }
+    const second = await open({ seal, store })
+    assert.ok((await sessionOf(second, session.id).ask(rpc('x', 'ping')))?.result)
+    for (const door of [first, second]) await door.close({ graceMs: 10 })
   })
 }
