@@ -1,6 +1,6 @@
 import type { Call, Retry } from '../model/call.ts'
 import { requiredCapabilities, type Feature } from '../model/feature.ts'
-import { isObject, own, type Json, type JsonObject } from '../model/json.ts'
+import { own, type Json, type JsonObject } from '../model/json.ts'
 import {
   logLevels,
   type AskAnswer,
@@ -19,6 +19,7 @@ import type { Context, Elicited, StepInput, Visited } from './context.ts'
 import type { Core } from './core.ts'
 import type { Round } from './round.ts'
 import type { ServerHandle } from './server.ts'
+import { isRoots, isSampled } from './shapes.ts'
 
 const defaultRetryMs = 1000
 /** Headers that say who asks: they are for the door, not for handlers. */
@@ -161,7 +162,7 @@ export class RunContext implements Context {
 
   async #roots(key: string): Promise<readonly Root[]> {
     this.#core.deprecated('roots')
-    const answer = await this.#ask(key, { method: 'roots/list', params: {} }, (given) => Array.isArray(given.roots))
+    const answer = await this.#ask(key, { method: 'roots/list', params: {} }, isRoots)
     return answer.roots as unknown as readonly Root[]
   }
 
@@ -226,9 +227,4 @@ function isAction(answer: AskAnswer): boolean {
 
 function fits(form: Form<unknown>, answer: AskAnswer): boolean {
   return answer.action !== 'accept' || 'value' in form.validate(answer.content ?? {})
-}
-
-function isSampled(answer: AskAnswer): boolean {
-  const { role, content, model } = answer
-  return typeof role === 'string' && typeof model === 'string' && (isObject(content) || Array.isArray(content))
 }

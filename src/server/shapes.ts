@@ -28,6 +28,38 @@ export function isMessage(value: unknown): value is PromptMessage {
   return isObject(value) && (value.role === 'user' || value.role === 'assistant') && isBlock(value.content)
 }
 
+/** Whether what a client sampled is a whole message: its role, its model, and one block or several of a kind that is sampled. */
+export function isSampled({ role, content, model, stopReason }: JsonObject): boolean {
+  const blocks: readonly unknown[] = Array.isArray(content) ? content : [content]
+  return (
+    (role === 'user' || role === 'assistant') &&
+    typeof model === 'string' &&
+    isTextOrAbsent(stopReason) &&
+    blocks.every(isSampledBlock)
+  )
+}
+
+function isSampledBlock(block: unknown): boolean {
+  if (!isObject(block)) return false
+  if (block.type === 'tool_use') return hasTexts(block, ['id', 'name']) && isObject(block.input)
+  if (block.type === 'tool_result') {
+    return hasTexts(block, ['toolUseId']) && Array.isArray(block.content) && block.content.every(isBlock)
+  }
+  return isBlock(block)
+}
+
+/** Whether a client's answer lists its roots, each with a URI. */
+export function isRoots({ roots }: JsonObject): boolean {
+  return (
+    Array.isArray(roots) &&
+    roots.every((root: unknown) => isObject(root) && hasTexts(root, ['uri']) && isTextOrAbsent(root.name))
+  )
+}
+
+function isTextOrAbsent(value: unknown): boolean {
+  return value === undefined || typeof value === 'string'
+}
+
 function hasTexts(value: JsonObject, names: readonly string[]): boolean {
   return names.every((name) => typeof value[name] === 'string')
 }
