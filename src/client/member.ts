@@ -1,6 +1,7 @@
 import { CallFailed, isFailure } from '../model/failure.ts'
 import type { Tool } from '../model/nouns.ts'
 import type { Refusal } from '../model/refusal.ts'
+import { timerMs } from '../model/timer.ts'
 import type { Breaker } from './breaker.ts'
 import type { Client } from './client.ts'
 import type { RequestOptions } from './options.ts'
@@ -136,7 +137,7 @@ async function within<T>(shared: Promise<T>, { signal, timeoutMs }: Patience): P
     const cancel = (): void =>
       reject(new CallFailed('Cancelled', { ran: 'no', message: 'The call was cancelled', cause: signal?.reason }))
     const late = new CallFailed('TimedOut', { ran: 'no', message: 'The server took too long to connect' })
-    const timer = timeoutMs === undefined ? undefined : setTimeout(() => reject(late), timeoutMs)
+    const timer = timeoutMs === undefined ? undefined : setTimeout(() => reject(late), timerMs(timeoutMs))
     if (signal?.aborted) cancel()
     signal?.addEventListener('abort', cancel, { once: true })
     over = () => {

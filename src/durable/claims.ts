@@ -3,6 +3,7 @@ import type { Clock, Logger, Random } from '../model/ports.ts'
 import { isRefusal, Refusal } from '../model/refusal.ts'
 import type { Store, Versioned } from '../model/store.ts'
 import { isStoreUnavailable } from '../model/store-unavailable.ts'
+import { timerMs } from '../model/timer.ts'
 import { readClaim, readOutcome } from './claim-text.ts'
 import { createClaimWriter, type Recording, type Running } from './claim-writer.ts'
 import { transition, type Attempt, type Claim, type ClaimEvent, type Outcome, type Verdict } from './claim.ts'
@@ -164,7 +165,7 @@ export function createClaims(options: ClaimsOptions): Claims {
 
   function hold(running: Running, again: boolean): Held {
     held.set(running.key, running)
-    renewing ??= setInterval(renew, leaseMs / 3).unref()
+    renewing ??= setInterval(renew, timerMs(leaseMs / 3)).unref()
     return {
       again,
       settle: (event) => {

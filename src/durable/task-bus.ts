@@ -1,6 +1,7 @@
 import type { Logger } from '../model/ports.ts'
 import type { TaskStatus } from '../model/nouns.ts'
 import type { Store } from '../model/store.ts'
+import { timerMs } from '../model/timer.ts'
 
 /** That a task changed: whose, which, and how it stood then. */
 export interface TaskNews {
@@ -86,7 +87,7 @@ export function createTaskBus(
           await new Promise<void>((resolve) => {
             waiting = resolve
             signal.addEventListener('abort', () => resolve(), { once: true, signal: stop.signal })
-            const timer = setTimeout(resolve, ms)
+            const timer = setTimeout(resolve, timerMs(ms))
             if (idly) timer.unref()
             stop.signal.addEventListener('abort', () => clearTimeout(timer))
           })

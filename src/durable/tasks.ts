@@ -3,6 +3,7 @@ import type { AskAnswer, AskRequest } from '../model/nouns.ts'
 import type { Clock, Logger, Random } from '../model/ports.ts'
 import { isRefusal, Refusal } from '../model/refusal.ts'
 import type { Store, Versioned } from '../model/store.ts'
+import { timerMs } from '../model/timer.ts'
 import type { Outcome } from './claim.ts'
 import { digest } from './digest.ts'
 import { retried } from './retried.ts'
@@ -183,7 +184,7 @@ export function createTasks(options: TasksOptions): Tasks {
     const key = keyOf(owner, id)
     const controller = new AbortController()
     running.set(key, { owner, id, token: lease.token, controller })
-    renewing ??= setInterval(renew, limits.leaseMs / 3).unref()
+    renewing ??= setInterval(renew, timerMs(limits.leaseMs / 3)).unref()
     return {
       owner,
       task,

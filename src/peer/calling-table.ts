@@ -2,6 +2,7 @@ import type { Codec } from '../codec/codec.ts'
 import { CallFailed } from '../model/failure.ts'
 import type { JsonObject } from '../model/json.ts'
 import type { ProgressParams } from '../model/notification.ts'
+import { timerMs } from '../model/timer.ts'
 import type { RequestId } from '../wire/envelope.ts'
 
 /** How long an answer is waited for. */
@@ -73,7 +74,7 @@ export function createWaitingTable(now: () => number = () => performance.now()):
 
   function arm(id: RequestId, entry: Entry): void {
     const left = leftOf(entry, now())
-    if (left !== undefined) entry.timer = setTimeout(() => ring(id, entry), left)
+    if (left !== undefined) entry.timer = setTimeout(() => ring(id, entry), timerMs(left))
   }
 
   /** Progress since the timer was set moves the end; setting it anew with each word of progress would cost more. */

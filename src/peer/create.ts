@@ -3,6 +3,7 @@ import { isObject, own } from '../model/json.ts'
 import type { Change, Principal } from '../model/notification.ts'
 import { guarded } from '../model/ports.ts'
 import { Refusal } from '../model/refusal.ts'
+import { timerMs } from '../model/timer.ts'
 import { isRequestId, notificationText, type RequestMessage } from '../wire/envelope.ts'
 import { Answering, type Dialect, type Shared } from './answering.ts'
 import { createEncoder } from './encoder.ts'
@@ -145,7 +146,7 @@ async function drain(open: ReadonlySet<Answering>, graceMs: number): Promise<voi
   for (const answering of open) answering.end?.()
   const rest = Promise.all([...open].map((answering) => answering.answer))
   let timer: NodeJS.Timeout | undefined
-  await Promise.race([rest, new Promise((resolve) => (timer = setTimeout(resolve, graceMs)))])
+  await Promise.race([rest, new Promise((resolve) => (timer = setTimeout(resolve, timerMs(graceMs))))])
   clearTimeout(timer)
   for (const answering of [...open]) answering.stop(new Refusal('OutcomeUnknown'))
 }

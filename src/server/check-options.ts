@@ -10,10 +10,18 @@ const kinds = {
 type Rule = readonly [name: string, value: unknown, kind: keyof typeof kinds]
 
 /** @throws RangeError for a number that no server can go by; it names the option */
-export function checkOptions({ pageSize, stateTtlMs, once = {}, tasks = {}, cache = {} }: ServerOptions): void {
+export function checkOptions({
+  pageSize,
+  stateTtlMs,
+  maxRounds,
+  once = {},
+  tasks = {},
+  cache = {},
+}: ServerOptions): void {
   const rules: readonly Rule[] = [
     ['pageSize', pageSize, 'count'],
     ['stateTtlMs', stateTtlMs, 'span'],
+    ['maxRounds', maxRounds, 'count'],
     ['once.keepMs', once.keepMs, 'span'],
     ['once.leaseMs', once.leaseMs, 'span'],
     ['once.maxClaims', once.maxClaims, 'count'],

@@ -5,6 +5,7 @@ import { features } from '../model/feature.ts'
 import type { JsonObject } from '../model/json.ts'
 import { Refusal } from '../model/refusal.ts'
 import type { CallContext } from '../model/served.ts'
+import { timerMs } from '../model/timer.ts'
 import type { Core } from './core.ts'
 import type { ToolEntry } from './entry.ts'
 import { refusalOf } from './once.ts'
@@ -96,7 +97,7 @@ async function promoted(
 async function isDoneWithin(ms: number, running: Promise<unknown>): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<false>((resolve) => {
-    timer = setTimeout(() => resolve(false), ms)
+    timer = setTimeout(() => resolve(false), timerMs(ms))
   })
   const done = await Promise.race([
     running.then(

@@ -1,5 +1,6 @@
 import { Refusal } from '../../model/refusal.ts'
 import type { CallContext } from '../../model/served.ts'
+import { timerMs } from '../../model/timer.ts'
 import type { Middleware } from '../middleware.ts'
 import { LimitedContext } from './limited-context.ts'
 
@@ -49,7 +50,7 @@ function within<T>(
     const timer = setTimeout(() => {
       resolve(late)
       limited.end(new Error(`over the time limit of ${ms} ms`))
-    }, ms)
+    }, timerMs(ms))
     run(limited)
       .then(resolve, reject)
       .finally(() => clearTimeout(timer))

@@ -4,9 +4,10 @@ import type { Principal } from '../../model/notification.ts'
 import type { Logger } from '../../model/ports.ts'
 import { Refusal } from '../../model/refusal.ts'
 import type { RefusalKind } from '../../model/refusal.ts'
+import { timerMs } from '../../model/timer.ts'
 import type { Exchange, InFlight, Outlet, Peer, ReadHeader, SelfContainedScope, Session } from '../../peer/peer.ts'
 import type { Caps } from '../../wire/caps.ts'
-import { isRequestId, readMessage, resultText } from '../../wire/envelope.ts'
+import { asError, isRequestId, readMessage, resultText } from '../../wire/envelope.ts'
 import type { Message, NotificationMessage, RefusedMessage, RequestId, RequestMessage } from '../../wire/envelope.ts'
 import { parseJson } from '../../wire/json.ts'
 import { routeBatch, sharedHeader } from './batch.ts'
@@ -144,6 +145,7 @@ export function createConnection(peer: Peer, options: ConnectionOptions): Connec
       case 'request':
         return begin(message, reply, way)
       case 'refused':
+        if (message.answers !== undefined && session) peer.responded(asError(message.answers), session)
         return reply(peer.refuse(message.id, message.refusal, session?.codec))
       case 'notification':
         notified(message)
@@ -201,7 +203,7 @@ export function createConnection(peer: Peer, options: ConnectionOptions): Connec
 function waitFor(start: (resolve: () => void) => void, ms: number): Promise<void> {
   return new Promise((resolve) => {
     // Where nothing else holds the process, nothing is left that could settle.
-    const timer = setTimeout(resolve, ms)
+    const timer = setTimeout(resolve, timerMs(ms))
     timer.unref?.()
     start(() => {
       clearTimeout(timer)

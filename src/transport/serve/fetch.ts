@@ -1,4 +1,5 @@
 import { Refusal } from '../../model/refusal.ts'
+import { timerMs } from '../../model/timer.ts'
 import type { Peer } from '../../peer/peer.ts'
 import { defaultCaps } from '../../wire/caps.ts'
 import type { Caps } from '../../wire/caps.ts'
@@ -53,7 +54,7 @@ async function readBody(request: Request, caps: Caps): Promise<Uint8Array | Refu
   if (request.bodyUsed || request.body?.locked === true) return new Refusal('InvalidRequest')
   const reader = request.body?.getReader()
   if (reader === undefined) return new Uint8Array(0)
-  const late = setTimeout(() => void reader.cancel().catch(() => {}), caps.messageTimeoutMs)
+  const late = setTimeout(() => void reader.cancel().catch(() => {}), timerMs(caps.messageTimeoutMs))
   try {
     const body = await readAll(reader, Number(request.headers.get('content-length') ?? 0), caps.maxMessageBytes)
     return body

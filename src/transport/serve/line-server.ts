@@ -3,6 +3,7 @@ import type { Peer } from '../../peer/peer.ts'
 import { createLineSplitter } from '../../wire/lines.ts'
 import { createConnection } from './connection.ts'
 import type { ConnectionOptions } from './connection.ts'
+import { timerMs } from '../../model/timer.ts'
 
 /** What lines are read from and written to, and how patiently. */
 export interface LineServerOptions extends Omit<ConnectionOptions, 'send'> {
@@ -129,7 +130,7 @@ function createTimer(ms: number, onTime: () => void): Timer {
   let timer: NodeJS.Timeout | undefined
   return {
     start() {
-      timer ??= setTimeout(onTime, ms).unref()
+      timer ??= setTimeout(onTime, timerMs(ms)).unref()
     },
     stop() {
       clearTimeout(timer)
@@ -142,7 +143,7 @@ function createTimer(ms: number, onTime: () => void): Timer {
 async function drained(stream: Writable, ms: number): Promise<void> {
   if (!stream.writableNeedDrain || stream.destroyed) return
   await new Promise<void>((resolve) => {
-    const limit = setTimeout(resolve, ms)
+    const limit = setTimeout(resolve, timerMs(ms))
     const done = (): void => {
       clearTimeout(limit)
       resolve()

@@ -1,5 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { Refusal } from '../../model/refusal.ts'
+import { timerMs } from '../../model/timer.ts'
 import type { Answer, Peer } from '../../peer/peer.ts'
 import { defaultCaps } from '../../wire/caps.ts'
 import type { Caps } from '../../wire/caps.ts'
@@ -149,7 +150,7 @@ class NodeReply implements HttpReply {
       for (const piece of pieces) this.#response.write(piece)
       this.#response.end()
     }
-    if (this.#response.writableLength > 0) this.#response.setTimeout(this.#caps.stallTimeoutMs)
+    if (this.#response.writableLength > 0) this.#response.setTimeout(timerMs(this.#caps.stallTimeoutMs))
   }
 
   head(status: number, headers: readonly string[]): void {
@@ -166,7 +167,7 @@ class NodeReply implements HttpReply {
   /** Node cuts a connection off on which nothing moves for that long. */
   #awaitReader(): void {
     this.#stalling = true
-    this.#response.setTimeout(this.#caps.stallTimeoutMs)
+    this.#response.setTimeout(timerMs(this.#caps.stallTimeoutMs))
     this.#response.once('drain', () => {
       this.#stalling = false
       this.#response.setTimeout(0)
@@ -177,7 +178,7 @@ class NodeReply implements HttpReply {
     if (this.#ended) return
     this.#ended = true
     this.#response.end()
-    if (this.#response.writableLength > 0) this.#response.setTimeout(this.#caps.stallTimeoutMs)
+    if (this.#response.writableLength > 0) this.#response.setTimeout(timerMs(this.#caps.stallTimeoutMs))
   }
 
   onClose(listener: () => void): void {

@@ -1,4 +1,5 @@
 import { Refusal } from '../../model/refusal.ts'
+import { timerMs } from '../../model/timer.ts'
 import type { Answer, Exchange } from '../../peer/peer.ts'
 
 /** A response that is kept alive without belonging to one exchange. */
@@ -52,7 +53,7 @@ export function createOpenExchanges(keepAliveMs: number): OpenExchanges {
   }
   function startTimer(): void {
     if (timer !== undefined) return
-    timer = setInterval(sweep, keepAliveMs)
+    timer = setInterval(sweep, timerMs(keepAliveMs))
     timer.unref?.()
   }
   function stopTimer(): void {
@@ -88,7 +89,7 @@ export function createOpenExchanges(keepAliveMs: number): OpenExchanges {
       for (const { exchange } of exchanges) exchange.end?.()
       if (exchanges.size > 0) {
         await new Promise<void>((resolve) => {
-          const limit = setTimeout(resolve, graceMs)
+          const limit = setTimeout(resolve, timerMs(graceMs))
           emptied = () => {
             clearTimeout(limit)
             resolve()

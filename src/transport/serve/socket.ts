@@ -7,6 +7,7 @@ import { guarded } from '../../model/ports.ts'
 import type { Logger } from '../../model/ports.ts'
 import { isRefusal } from '../../model/refusal.ts'
 import type { Refusal } from '../../model/refusal.ts'
+import { timerMs } from '../../model/timer.ts'
 import type { Peer } from '../../peer/peer.ts'
 import { defaultCaps } from '../../wire/caps.ts'
 import type { Caps } from '../../wire/caps.ts'
@@ -71,7 +72,7 @@ export async function serveSocket(peer: Peer, options: ServeSocketOptions = {}):
     const late = setTimeout(() => {
       logger.warn('nobody told in time who is connecting')
       socket.destroy()
-    }, caps.headersTimeoutMs)
+    }, timerMs(caps.headersTimeoutMs))
     socket.on('close', () => clearTimeout(late))
     const principal = authenticate === undefined ? undefined : await authenticate(socket)
     clearTimeout(late)
@@ -96,7 +97,7 @@ export async function serveSocket(peer: Peer, options: ServeSocketOptions = {}):
     socket
       .end()
       .resume()
-      .setTimeout(caps.stallTimeoutMs, () => socket.destroy())
+      .setTimeout(timerMs(caps.stallTimeoutMs), () => socket.destroy())
   }
 
   const server = createServer({ allowHalfOpen: true }, (socket) => {
