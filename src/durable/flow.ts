@@ -132,7 +132,7 @@ async function spilled(handle: string, ports: FlowPorts): Promise<JsonObject> {
 }
 
 function boundTo({ principal, method, target, arguments: args }: Binding): string {
-  return digest(principal ?? null, method, target, args ?? null)
+  return digest(principal ?? null, method, target, args ?? {})
 }
 
 function answered(flow: Flow, responses: Readonly<Record<string, AskAnswer>>): Flow {

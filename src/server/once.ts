@@ -50,7 +50,7 @@ export function onceKey(entry: ToolEntry, { call, context }: Run, flow: Flow | u
   }
   if (key !== undefined) return { flow: key, key }
   if (context.requestKey === undefined || entry.value.config.annotations?.readOnlyHint) return undefined
-  const flowId = digest('request', ...scope, context.requestKey, call.params.arguments ?? null)
+  const flowId = digest('request', ...scope, context.requestKey, call.params.arguments ?? {})
   return { flow: flowId, arguments: '', keepMs: keepRequestIdsMs }
 }
 
@@ -96,7 +96,7 @@ export async function once(
 function claim(key: OnceKey, flow: Flow, entry: ToolEntry, run: Run): Awaitable<Held | Known> {
   const { core, call } = run
   const attempt = {
-    arguments: key.arguments ?? fingerprint(call.params.arguments ?? null),
+    arguments: key.arguments ?? fingerprint(call.params.arguments ?? {}),
     round: flow.round,
     answers: flow.round === 0 ? '' : digest(flow.answers),
     rerun: entry.value.config.rerun === 'safe',

@@ -114,6 +114,20 @@ test('a first round with a key is told again with its question, and goes on on a
   assert.deepEqual(of.effects, ['one', 'two'])
 })
 
+test('no arguments are the same call as empty ones', async () => {
+  const of = world()
+  const one = await replica(of)
+  const bare = { arguments: undefined } as unknown as JsonObject // a member that is undefined is not sent
+  for (const first of [{}, bare]) {
+    const other = first === bare ? {} : bare
+    const key = first === bare ? 'bare' : 'empty'
+    const told = toldBy(await one.call('plain', { key, params: first }))
+    assert.equal(toldBy(await one.call('plain', { key, params: other })), `${told}, replayed`)
+    const params = answering(stateOf(await one.call('asks', { params: first })))
+    assert.match(toldBy(await one.call('asks', { params: { ...params, ...other } })), /^did /)
+  }
+})
+
 test('a state is answered once, whatever key comes with it', async () => {
   const of = world()
   const [one, other] = [await replica(of), await replica(of)]
