@@ -176,12 +176,26 @@ function matchParts(parts: readonly Part[], uri: string): TemplateMatch | undefi
   try {
     const text = uri.replace(/[^\x21-\x7e]/gu, encodeURIComponent)
     if (typeof head === 'string' && !text.startsWith(head)) return undefined
+    if (!hasLiterals(parts, text)) return undefined
     const spans = split(parts, text)
     return spans && readSpans(parts, spans)
   } catch (error) {
     if (error instanceof URIError) return undefined
     throw error
   }
+}
+
+/** Whether the literals are there, in their order: cheap to ask, and most URIs are of another template. */
+function hasLiterals(parts: readonly Part[], text: string): boolean {
+  let at = 0
+  for (const part of parts) {
+    if (typeof part !== 'string') continue
+    const found = text.indexOf(part, at)
+    if (found < 0) return false
+    at = found + part.length
+  }
+  const last = parts.at(-1)
+  return typeof last !== 'string' || text.endsWith(last)
 }
 
 /**

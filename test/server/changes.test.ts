@@ -174,3 +174,13 @@ test('a listen without a session level is told apart by its id; two on one conne
     ['notifications/resources/updated', first + 1],
   ])
 })
+
+test('of very many long URIs the first are listened to, and the client is told which', async () => {
+  const server = serverOf({ resources: [template('a://{+path}', { name: 'a' }, () => 'x')] })
+  const client = await clientOf(server)
+  const long = Array.from({ length: 1_000 }, (_, at) => `a://${'x/'.repeat(2_000)}${at}`)
+  void client.request('subscriptions/listen', { notifications: { resourceSubscriptions: long } })
+  await settled()
+  const honoured = client.heard[0]?.params?.['notifications'] as { resourceSubscriptions: string[] }
+  assert.deepEqual(honoured.resourceSubscriptions, long.slice(0, 32))
+})

@@ -11,6 +11,9 @@ const kinds = {
   resources: ['resourcesListChanged', 'resources.listChanged', 'notifications/resources/list_changed'],
 } as const
 
+/** Characters of all URIs that one request may listen for; a URI is matched against every template, which takes time. */
+export const maxListenedLength = 128 * 1024
+
 /**
  * Acknowledges the part of the filter that can be honoured, then tells each change that falls under it, until the
  * client goes away or the server ends the stream (specification, `subscriptions/listen`).
@@ -42,11 +45,17 @@ export const listen: Method<'subscriptions/listen'> = async (params, context, co
 function honour(asked: ListenFilter, context: CallContext, core: Core): ListenFilter {
   const lists = Object.values(kinds).filter(([key, feature]) => asked[key] === true && context.features.has(feature))
   const uris = context.features.has('resources.subscribe') ? (asked.resourceSubscriptions ?? []) : []
-  const known = [...new Set(uris)].filter((uri) => mayKnow(uri, context.principal, core))
+  const known = affordable(new Set(uris)).filter((uri) => mayKnow(uri, context.principal, core))
   return {
     ...Object.fromEntries(lists.map(([key]) => [key, true])),
     ...(known.length > 0 && { resourceSubscriptions: known }),
   }
+}
+
+/** The first of the URIs, as far as they are looked for in templates in one go. */
+function affordable(uris: Iterable<string>): readonly string[] {
+  let left = maxListenedLength
+  return [...uris].filter((uri) => (left -= uri.length) >= 0)
 }
 
 function notificationOf(
