@@ -150,7 +150,10 @@ export function createCaller(link: Link, options: CallerOptions): Caller {
         case 'notification':
           return notified(message.method, message.params ?? {}, received)
         case 'refused': {
-          const id = own(json, 'method') === undefined ? (message.id ?? received.on ?? table.only()) : undefined
+          const id =
+            own(json, 'method') === undefined
+              ? (message.answers ?? message.id ?? received.on ?? table.only())
+              : undefined
           const waiting = id === undefined ? undefined : table.take(id)
           if (waiting) return waiting.reject(violation('The answer is no JSON-RPC response'))
           return noise(JSON.stringify(json))

@@ -44,6 +44,11 @@ export type Message = RequestMessage | NotificationMessage | ResponseMessage
 export interface RefusedMessage {
   readonly kind: 'refused'
   readonly id: RequestId | undefined
+  /**
+   * What a malformed response would have answered. Its `id` is then undefined: that is the number of a request of ours,
+   * and an error under it would answer one of the peer's.
+   */
+  readonly answers?: RequestId
   readonly refusal: Refusal
 }
 
@@ -72,10 +77,17 @@ export function readMessage(value: unknown): Message | RefusedMessage {
 function readResponse(value: JsonObject, id: RequestId | undefined, rawId: Json | undefined): Message | RefusedMessage {
   const result = own(value, 'result')
   const error = own(value, 'error')
-  if (error === undefined) return id !== undefined && isObject(result) ? { kind: 'response', id, result } : refused(id)
-  if (result !== undefined || !isRpcError(error)) return refused(id)
+  if (error === undefined && result === undefined) return refused(id)
+  const malformed: RefusedMessage = { ...refused(undefined), ...(id !== undefined && { answers: id }) }
+  if (error === undefined) return id !== undefined && isObject(result) ? { kind: 'response', id, result } : malformed
+  if (result !== undefined || !isRpcError(error)) return malformed
   // An error that answers something unreadable has no id, or the null that JSON-RPC 2.0 asks for.
   return id === undefined && rawId !== undefined && rawId !== null ? refused(id) : { kind: 'response', id, error }
+}
+
+/** What a malformed response comes to for whoever waits for it. */
+export function asError(answers: RequestId): ResponseMessage {
+  return { kind: 'response', id: answers, error: { code: -32600, message: 'The response is malformed' } }
 }
 
 function refused(id: RequestId | undefined): RefusedMessage {

@@ -77,9 +77,25 @@ for (const [name, value, id] of refusals) {
     assert.equal(message.kind, 'refused')
     assert.ok(message.kind === 'refused')
     assert.equal(message.refusal.kind, 'InvalidRequest')
-    assert.equal(message.id, id)
+    assert.equal(message.answers ?? message.id, id)
   })
 }
+
+test('a malformed response is refused without the id of what it answers', () => {
+  const error = { code: -1, message: 'no' }
+  for (const rest of [
+    { result: null },
+    { result: [] },
+    { result: 5 },
+    { error: 'x' },
+    { error: {} },
+    { result: {}, error },
+  ]) {
+    const message = readMessage({ jsonrpc: '2.0', id: 'ask', ...rest })
+    assert.ok(message.kind === 'refused', JSON.stringify(rest))
+    assert.deepEqual([message.id, message.answers], [undefined, 'ask'])
+  }
+})
 
 test('members are never inherited', () => {
   const message = readMessage(Object.create(request))

@@ -10,7 +10,7 @@ import type { RefusalKind } from '../../model/refusal.ts'
 import { isStoreUnavailable } from '../../model/store-unavailable.ts'
 import type { Peer, ReadHeader, Session, SessionChange } from '../../peer/peer.ts'
 import { defaultCaps } from '../../wire/caps.ts'
-import { isRequestId, readMessage } from '../../wire/envelope.ts'
+import { asError, isRequestId, readMessage } from '../../wire/envelope.ts'
 import type { Message, RequestId, RequestMessage, ResponseMessage } from '../../wire/envelope.ts'
 import type { Accepted } from '../../wire/media.ts'
 import { answerHeaders, Answering } from './answering.ts'
@@ -27,6 +27,8 @@ export interface HttpSessions {
   receiveBatch(visit: Visit, entries: readonly unknown[], accepted: Accepted): Promise<void>
   /** GET: the stream for what is said unasked, or one that broke and is taken up again. */
   listen(visit: Visit, accepted: Accepted): Promise<void>
+  /** POST of what is no response, although it would answer the request `answers` of the server. */
+  receiveMalformed(visit: Visit, answers: RequestId): Promise<void>
   /** DELETE. */
   end(visit: Visit): Promise<void>
   /** Ends the streams that answer nothing. */
@@ -237,6 +239,14 @@ export function createHttpSessions(
     visit.reply.full(202, [])
   }
 
+  /** The question fails at once, wherever it waits; the client is told that its answer was none. */
+  async function receiveMalformed(visit: Visit, answers: RequestId): Promise<void> {
+    const live = await enter(visit)
+    if (live === undefined) return
+    take(asError(answers), live.session)
+    refuse(visit.reply, 'InvalidRequest', undefined, live.session)
+  }
+
   async function receiveBatch(visit: Visit, entries: readonly unknown[], accepted: Accepted): Promise<void> {
     if (visit.request.header('mcp-session-id') === undefined) return refuse(visit.reply, 'InvalidRequest')
     const live = await enter(visit)
@@ -252,7 +262,10 @@ export function createHttpSessions(
       session,
       entries,
       (message, settle) => {
-        if (message.kind === 'refused') return settle(peer.refuse(message.id, message.refusal, session.codec))
+        if (message.kind === 'refused') {
+          if (message.answers !== undefined) take(asError(message.answers), session)
+          return settle(peer.refuse(message.id, message.refusal, session.codec))
+        }
         if (message.kind === 'request') {
           if (isFull(session)) {
             return settle(peer.refuse(message.id, new Refusal('Overloaded'), session.codec))
@@ -299,6 +312,7 @@ export function createHttpSessions(
   return {
     receive: (visit, message, accepted) =>
       answered(visit, message.kind === 'request' ? message.id : undefined, () => receive(visit, message, accepted)),
+    receiveMalformed: (visit, answers) => answered(visit, undefined, () => receiveMalformed(visit, answers)),
     receiveBatch: (visit, entries, accepted) =>
       answered(visit, undefined, () => receiveBatch(visit, entries, accepted)),
     listen: (visit, accepted) => answered(visit, undefined, () => listen(visit, accepted)),

@@ -182,7 +182,11 @@ export function createHttpEndpoint(peer: Peer, options: HttpOptions = {}): HttpE
       return void sessions.receiveBatch(visit, parsed.value, accepted)
     }
     const message = readMessage(parsed.value)
-    if (message.kind === 'refused') return refuse(visit.reply, message.refusal, message.id)
+    if (message.kind === 'refused') {
+      const isOfSession = message.answers !== undefined && visit.request.header('mcp-session-id') !== undefined
+      if (isOfSession && sessions !== undefined) return void sessions.receiveMalformed(visit, message.answers)
+      return refuse(visit.reply, message.refusal, message.id)
+    }
     if (message.kind === 'request' && open.closing) return refuse(visit.reply, busy(), message.id)
     const facts = message.kind === 'response' ? {} : message
     if (peer.isSelfContained(facts, visit.request.header('mcp-protocol-version'))) {

@@ -236,3 +236,26 @@ test('a principal that is none is told of at once', () => {
     assert.throws(() => serveStdio(peerOf(standIn()), { principal: principal as never }), TypeError)
   }
 })
+
+test('a malformed answer to a question ends the question, and is not answered under its id', async () => {
+  const { link, heard, until } = open()
+  const find = (test: (message: Heard) => unknown) => () =>
+    heard.find((message): message is Heard => !Array.isArray(message) && Boolean(test(message)))
+  link.send(initialize(1, '2025-11-25', { elicitation: {} }))
+  await until(find(({ id }) => id === 1))
+  let at = 1
+  for (const rest of [
+    { result: null },
+    { result: [] },
+    { error: 'x' },
+    { result: {}, error: { code: -1, message: 'no' } },
+  ]) {
+    heard.splice(0)
+    link.send(call((at += 1), 'ask'))
+    const question = await until(find(({ method }) => method === 'elicitation/create'))
+    link.send({ jsonrpc: '2.0', id: question.id, ...rest })
+    await until(find(({ id, error }) => id === at && error))
+    assert.equal(find(({ id, error }) => id === question.id && error)(), undefined)
+  }
+  await link.close()
+})

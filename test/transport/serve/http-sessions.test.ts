@@ -258,8 +258,7 @@ for (const [name, open] of doors) {
     await until(() => messages(dropped).length > 0)
     dropped.abort()
     assert.equal((await session.ask(call(1, 'echo', { text: 'x' })))?.error?.code, -32600)
-    await sleep(100)
-    assert.equal(said(await session.ask(call(1, 'echo', { text: 'x' }))), 'x')
+    await until(async () => said(await session.ask(call(1, 'echo', { text: 'x' }))) === 'x')
   })
 
   for (const revision of revisions) {
@@ -508,5 +507,20 @@ for (const [name, open] of doors) {
     const second = await open({ seal, store })
     assert.ok((await sessionOf(second, session.id).ask(rpc('x', 'ping')))?.result)
     for (const door of [first, second]) await door.close({ graceMs: 10 })
+  })
+
+  on('a malformed answer to a question ends the question, and is not answered under its id', async (door) => {
+    const session = await shake(door, '2025-11-25', { elicitation: {} })
+    const error = { code: -1, message: 'no' }
+    let at = 0
+    for (const rest of [{ result: null }, { result: [] }, { error: 'x' }, { result: {}, error }]) {
+      const asking = await session.post(call((at += 1), 'ask'))
+      const question = await until(() => messages(asking).find((m) => m.method === 'elicitation/create'))
+      const refused = await session.send({ jsonrpc: '2.0', id: question.id, ...rest })
+      assert.equal(refused.status, 400)
+      assert.equal(messages(refused)[0]?.id ?? null, null)
+      await asking.done
+      assert.ok(messages(asking).some((m) => m.id === at && m.error))
+    }
   })
 }
