@@ -9,6 +9,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { availableParallelism, cpus, loadavg } from 'node:os'
 import { fileURLToPath } from 'node:url'
+import { benchClient } from './client.ts'
 import { full, quick } from './effort.ts'
 import { benchHttp } from './http.ts'
 import { benchMemory } from './memory.ts'
@@ -30,7 +31,8 @@ const found = (more: readonly Row[]): void => {
   for (const { name, ratio } of more) console.error(`${name}: ${ratio.toFixed(2)}`)
 }
 
-for (const bench of [benchMemory, benchHttp, benchMiddleware, benchStartup]) await bench(effort, wanted, found)
+for (const bench of [benchMemory, benchHttp, benchMiddleware, benchClient, benchStartup])
+  await bench(effort, wanted, found)
 if (rows.length === 0) throw new Error(`No case has ${options.only.join(' or ')} in its name`)
 
 const machine = {

@@ -1,4 +1,4 @@
-// What starting costs: importing the server entry, and the way from spawning a process to its first answer on stdio.
+// What starting costs: importing an entry, and the way from spawning a process to its first answer on stdio.
 import { execFile, spawn } from 'node:child_process'
 import { promisify } from 'node:util'
 import { childPath } from './child.ts'
@@ -11,10 +11,19 @@ const run = promisify(execFile)
 const subjects = ['dragoman', 'bare', 'official'] as const
 type Subject = (typeof subjects)[number]
 
-const modules: Readonly<Record<Subject, string>> = {
-  dragoman: new URL('../dist/index.js', import.meta.url).href,
-  bare: new URL('children/empty.mjs', import.meta.url).href,
-  official: new URL('node_modules/@modelcontextprotocol/server/dist/index.mjs', import.meta.url).href,
+const href = (path: string): string => new URL(path, import.meta.url).href
+const bare = href('children/empty.mjs')
+const entries: Readonly<Record<'server' | 'client', Readonly<Record<Subject, string>>>> = {
+  server: {
+    dragoman: href('../dist/index.js'),
+    bare,
+    official: href('node_modules/@modelcontextprotocol/server/dist/index.mjs'),
+  },
+  client: {
+    dragoman: href('../dist/client.js'),
+    bare,
+    official: href('../node_modules/@modelcontextprotocol/client/dist/index.mjs'),
+  },
 }
 
 /** The tool that is called, and its arguments. */
@@ -28,9 +37,10 @@ export async function benchStartup(
   wanted: (name: string) => boolean,
   found: (rows: readonly Row[]) => void,
 ): Promise<void> {
-  const importing = 'start / import of the server entry / CPU'
-  if (wanted(importing)) {
-    const figures = await rounds(effort.spawns, importCpuMs)
+  for (const [entry, modules] of Object.entries(entries)) {
+    const importing = `start / import of the ${entry} entry / CPU`
+    if (!wanted(importing)) continue
+    const figures = await rounds(effort.spawns, (subject) => importCpuMs(modules[subject]))
     found([{ ...toRow(importing, figures), budget: { of: 'difference', bound: 'at most', value: 20 } }])
   }
   for (const [tool, args] of tools) {
@@ -55,8 +65,8 @@ async function rounds(count: number, figure: (subject: Subject) => Promise<numbe
   return figures
 }
 
-async function importCpuMs(subject: Subject): Promise<number> {
-  const { stdout } = await run(process.execPath, [childPath('import'), modules[subject]])
+async function importCpuMs(module: string): Promise<number> {
+  const { stdout } = await run(process.execPath, [childPath('import'), module])
   return Number(stdout) / 1_000
 }
 
