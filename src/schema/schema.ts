@@ -7,6 +7,7 @@ import type { Checked, Issue } from './issues.ts'
 import { compileJsonSchema } from './json-schema.ts'
 import { withObjectRoot } from './object-root.ts'
 import { isStandardSchema } from './standard.ts'
+import { withoutLoose } from './waiting.ts'
 import type {
   AnySchema,
   InferArguments,
@@ -82,7 +83,7 @@ function describe(schema: unknown, side: 'input' | 'output'): JsonObject {
 }
 
 function validateStandard<T>(schema: StandardSchema): CompiledSchema<T>['validate'] {
-  const { validate } = schema['~standard']
+  const validate = withoutLoose(schema)
   return (value) => {
     const result = validate(value)
     return result instanceof Promise ? result.then(toChecked<T>) : toChecked<T>(result)
