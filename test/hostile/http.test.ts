@@ -301,7 +301,16 @@ test('CVE-2025-66414 and its kin: a foreign Host or Origin is refused on every r
 
 test('only the two paths are served; what resembles them is not', async (t) => {
   const { port } = await open(t)
-  for (const path of ['/messages', '/', '/no/such', '/mcp/../mcp', '//mcp', '/MCP', '/mcp//', `http://localhost/mcp`]) {
+  for (const path of [
+    '/messages',
+    '/',
+    '/no/such',
+    '/mcp/../mcp',
+    '//mcp',
+    '/MCP',
+    '/mcp//',
+    'http://localhost/messages',
+  ]) {
     assert.equal(statusOf((await raw(t, port, withBody([], path))).said), 404, path)
   }
 })

@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net'
 import type { Readable, Writable } from 'node:stream'
 import type { Peer } from '../../peer/peer.ts'
 import { createLineSplitter } from '../../wire/lines.ts'
@@ -15,8 +16,11 @@ export interface LineServerOptions extends Omit<ConnectionOptions, 'send'> {
   readonly graceMs: number
   /** Whether a line may be a message; the first that may not is refused, and ends the connection whatever follows. */
   readonly admits?: (line: Uint8Array) => boolean
-  /** Whether a client that is slow to read, or to end a line, is cut off. Without it only its unread bytes are bounded. */
-  readonly hurries?: boolean
+  /**
+   * The socket that is read and written, where a client is cut off that takes nothing for a while, or is slow to end a line.
+   * Without it only its unread bytes are bounded.
+   */
+  readonly hurries?: Socket
 }
 
 /** A connection with one message a line, over any pair of streams. */
@@ -28,8 +32,8 @@ export interface LineServer {
 
 /** Serves a peer over two byte streams. It lets both of them go at the end, and closes neither. */
 export function serveLines(peer: Peer, options: LineServerOptions): LineServer {
-  const { input, output, caps, logger, transport, graceMs, admits, hurries = false } = options
-  const unread = createTimer(caps.stallTimeoutMs, () => cut())
+  const { input, output, caps, logger, transport, graceMs, admits, hurries } = options
+  const unread = hurries && createWatch(hurries, caps.stallTimeoutMs, () => cut())
   const unfinished = createTimer(caps.messageTimeoutMs, () => cut())
   const connection = createConnection(peer, {
     transport,
@@ -38,10 +42,12 @@ export function serveLines(peer: Peer, options: LineServerOptions): LineServer {
     logger,
     send(text) {
       // A client that does not read is not read from either, so that no more answers pile up.
+      // However long one answer is: only what waited before it tells whether anybody reads.
+      const waiting = output.writableLength
       if (options.write(`${text}\n`)) return
       input.pause()
-      if (output.writableLength > caps.maxUnreadBytes) cut()
-      else if (hurries) unread.start()
+      if (waiting > caps.maxUnreadBytes) cut()
+      else unread?.start()
     },
   })
   let barred = false
@@ -77,7 +83,7 @@ export function serveLines(peer: Peer, options: LineServerOptions): LineServer {
     leave()
   }
   const onDrain = (): void => {
-    unread.stop()
+    unread?.stop()
     input.resume()
   }
   const onError = (error: Error): void => {
@@ -99,7 +105,7 @@ export function serveLines(peer: Peer, options: LineServerOptions): LineServer {
   }
 
   async function release(): Promise<void> {
-    unread.stop()
+    unread?.stop()
     unfinished.stop()
     await connection.close(graceMs)
     input.off('data', onData).off('end', onEnd).off('error', onError).pause()
@@ -124,6 +130,22 @@ interface Timer {
   /** Does nothing while it runs. */
   start(): void
   stop(): void
+}
+
+/** Calls `onTime` once nothing of what waits on `socket` has left for `ms`; bytes of one long write count as they go. */
+function createWatch(socket: Socket, ms: number, onTime: () => void): Timer {
+  let running = false
+  return {
+    start() {
+      if (running) return
+      running = true
+      socket.setTimeout(timerMs(ms)).on('timeout', onTime)
+    },
+    stop() {
+      running = false
+      socket.setTimeout(0).off('timeout', onTime)
+    },
+  }
 }
 
 function createTimer(ms: number, onTime: () => void): Timer {

@@ -159,8 +159,10 @@ class NodeReply implements HttpReply {
 
   write(text: string): void {
     if (this.#ended) return
+    // However long one event is: only what waited before it tells whether anybody reads.
+    const waiting = this.#response.writableLength
     if (this.#response.write(text)) return
-    if (this.#response.writableLength > this.#caps.maxUnreadBytes) this.#response.destroy()
+    if (waiting > this.#caps.maxUnreadBytes) this.#response.destroy()
     else if (!this.#stalling) this.#awaitReader()
   }
 

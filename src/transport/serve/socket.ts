@@ -89,7 +89,7 @@ export async function serveSocket(peer: Peer, options: ServeSocketOptions = {}):
       logger,
       graceMs,
       admits: startsAsJson,
-      hurries: true,
+      hurries: socket,
     })
     sockets.set(socket, lines)
     await lines.closed

@@ -9,7 +9,7 @@ import { silent } from '../../../src/model/ports.ts'
 import { Refusal } from '../../../src/model/refusal.ts'
 import { fetchHandler } from '../../../src/transport/serve/fetch.ts'
 import { serveHttp } from '../../../src/transport/serve/node.ts'
-import { doors, events, legacyHeaders, messages, modernHeaders, until } from './doors.ts'
+import { doors, openNode, events, legacyHeaders, messages, modernHeaders, until } from './doors.ts'
 import type { Door, Response } from './doors.ts'
 import { initialize, modern, modernCall, notification, peerOf, rpc, said, standIn } from './stand-in.ts'
 
@@ -293,6 +293,14 @@ test('node: a target with its host is the path of it, and that host counts', asy
   assert.match(await post('/mcp', 'localhost', 'evil.example'), /^HTTP\/1.1 400 /)
   assert.match(await post('/mcp', 'localhost', 'localhost'), /^HTTP\/1.1 400 /)
   await server.close()
+})
+
+test('node: an event that is longer than what may be unread reaches a client that reads', async () => {
+  const door = await openNode({ caps: { maxUnreadBytes: 1_000 } })
+  const text = 'x'.repeat(3_000_000)
+  const answer = await ask(door, modernCall(1, 'echo', { text }), { accept: 'text/event-stream' })
+  assert.equal(said(messages(answer)[0])?.length, text.length)
+  await door.close()
 })
 
 test('fetch: two hosts are refused', async () => {

@@ -171,3 +171,37 @@ test(
     await rm(folder, { recursive: true })
   },
 )
+
+test('an answer that is longer than what may be unread reaches a client that reads', async () => {
+  const { server, client: join_ } = await open({ caps: { maxUnreadBytes: 1_000 } })
+  const c = join_()
+  const text = 'x'.repeat(3_000_000)
+  c.write(modernCall(1, 'echo', { text }))
+  assert.equal(said(await c.answer(1))?.length, text.length)
+  await server.close()
+})
+
+test('a client is cut off that reads nothing, not one that reads slowly', async () => {
+  const { server, client: join_ } = await open({ caps: { stallTimeoutMs: 400, maxMessageBytes: 16_000_000 } })
+  const text = 'x'.repeat(12_000_000)
+  const slow = connect({ port: server.port ?? 0 })
+  let read = 0
+  slow.on('data', (chunk: Buffer) => {
+    read += chunk.length
+    slow.pause()
+    setTimeout(() => slow.resume(), 10)
+  })
+  slow.write(`${JSON.stringify(modernCall(1, 'echo', { text }))}\n`)
+  const idle = join_()
+  idle.socket.pause()
+  idle.write(modernCall(1, 'echo', { text }))
+  const began = Date.now()
+  for (; read < text.length && Date.now() - began < 30_000;) await sleep(20)
+  assert.ok(read > text.length, `${read}`)
+  assert.ok(Date.now() - began > 800, 'it was slow')
+  idle.socket.resume()
+  await until(() => idle.heard.closed)
+  assert.ok(idle.heard.text.length < text.length)
+  slow.destroy()
+  await server.close()
+})
