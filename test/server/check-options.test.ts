@@ -2,7 +2,14 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { serverOf } from './support.ts'
 
-const counts = ['pageSize', 'maxRounds', 'once.maxClaims', 'tasks.maxPerOwner', 'tasks.maxAnonymous', 'tasks.maxRunning']
+const counts = [
+  'pageSize',
+  'maxRounds',
+  'once.maxClaims',
+  'tasks.maxPerOwner',
+  'tasks.maxAnonymous',
+  'tasks.maxRunning',
+]
 const spans = ['stateTtlMs', 'once.keepMs', 'once.leaseMs', 'tasks.ttlMs', 'tasks.maxTtlMs', 'tasks.pollIntervalMs']
 const ages = ['cache.tools.ttlMs', 'cache.discover.ttlMs']
 
