@@ -62,7 +62,7 @@ export function createPeer(given: PeerOptions): Peer {
     try {
       const agreed = agree(request, options)
       const names = { key: Buffer.from(options.random(18)).toString('base64url'), initializeId: briefId(request.id) }
-      const session = openSession(agreed, names, principal, transport, inFlight, options)
+      const session = openSession(agreed, names, transport, inFlight, options)
       const answer = encoder.introduction(request.id, introduction(session.codec, principal, options), session.codec)
       return { answer, session, agreed }
     } catch (thrown) {
@@ -76,11 +76,12 @@ export function createPeer(given: PeerOptions): Peer {
     outlet: Outlet,
     principal: Principal | undefined,
   ): Exchange {
-    const { codec, features, client, logLevel, inFlight } = session
+    const { codec, client, logLevel, inFlight } = session
     try {
+      const features = session.features(principal)
       if (inFlight.has(request.id)) throw new Refusal('DuplicateInFlight')
       if (request.method === 'initialize') throw new Refusal('InvalidRequest')
-      checkRequest(request, codec, features, options)
+      checkRequest(request, codec, features, principal, options)
       if (request.method === 'ping') return settled(encoder.result(request.id, 'ping', {}, codec, undefined))
       const dialect = { codec, client, principal, logLevel, session, features: () => features }
       return begin(request, dialect, outlet, inFlight)
@@ -91,7 +92,8 @@ export function createPeer(given: PeerOptions): Peer {
 
   function announce(change: Change, session: Session, principal: Principal | undefined): string | undefined {
     if (!change.visibleTo(principal, session.key)) return undefined
-    const { codec, features, subscriptions } = session
+    const { codec, subscriptions } = session
+    const features = session.features(principal)
     if (change.kind === 'task') {
       const told = features.has('tasks') ? encoder.notification(change.toSession, codec) : undefined
       return told && notificationText(change.toSession.method, told)
@@ -117,7 +119,7 @@ export function createPeer(given: PeerOptions): Peer {
     },
     answerSelfContained,
     initialize,
-    resume: (agreed, principal, transport) => openSession(agreed, agreed, principal, transport, new Map(), options),
+    resume: (agreed, transport) => openSession(agreed, agreed, transport, new Map(), options),
     answerInSession,
     notified: (method, params, session) => {
       if (method === 'notifications/initialized') session.initialized = true

@@ -2,9 +2,10 @@ import type { Codec, Transport } from '../codec/codec.ts'
 import { resolveFeatures } from '../codec/profile.ts'
 import { outline } from '../durable/session-ticket.ts'
 import { isObject, own, type JsonObject } from '../model/json.ts'
-import type { ClientCapabilities, Implementation, LogLevel } from '../model/nouns.ts'
+import type { ClientCapabilities, Implementation, LogLevel, ServerCapabilities } from '../model/nouns.ts'
 import type { Principal } from '../model/notification.ts'
 import { Refusal } from '../model/refusal.ts'
+import type { Features, Served } from '../model/served.ts'
 import type { RequestId, RequestMessage } from '../wire/envelope.ts'
 import type { Agreed, InFlight, PeerOptions, Session, SessionNames } from './peer.ts'
 
@@ -59,7 +60,6 @@ function isImplementation(value: unknown): value is JsonObject & Implementation 
 export function openSession(
   agreed: Agreed,
   { key, initializeId }: SessionNames,
-  principal: Principal | undefined,
   transport: Transport,
   inFlight: InFlight,
   options: PeerOptions,
@@ -68,10 +68,11 @@ export function openSession(
   const codec = codecs.get(agreed.revision)
   if (codec?.lifecycle !== 'session') throw new Refusal('UnnegotiableVersion')
   const clientCapabilities = codec.clientCapabilities.decode(agreed.capabilities) as ClientCapabilities
-  const serverCapabilities = served.describe(principal).capabilities
   return {
     codec,
-    features: resolveFeatures({ codec, clientCapabilities, serverCapabilities, transport }),
+    features: featuresBy(served, (serverCapabilities) =>
+      resolveFeatures({ codec, clientCapabilities, serverCapabilities, transport }),
+    ),
     client: agreed.client,
     inFlight,
     key,
@@ -81,6 +82,18 @@ export function openSession(
     maxSubscriptions: options.maxSubscriptions,
     logLevel: initialLogLevel,
     initialized: false,
+  }
+}
+
+/** Resolves anew only where the server describes itself by another object than it did the last time. */
+function featuresBy(served: Served, resolve: (declared: ServerCapabilities) => Features): Session['features'] {
+  let declared: ServerCapabilities | undefined
+  let features: Features | undefined
+  return (principal) => {
+    const { capabilities } = served.describe(principal)
+    if (features !== undefined && capabilities === declared) return features
+    declared = capabilities
+    return (features = resolve(capabilities))
   }
 }
 

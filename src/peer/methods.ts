@@ -38,10 +38,11 @@ export function checkRequest(
   { method, params = none }: RequestMessage,
   codec: Codec,
   features: Features,
+  principal: Principal | undefined,
   options: PeerOptions,
 ): void {
   const request = codec.requests.get(method) ?? foreign(method, codec, options)
-  if (!request || !isOffered(request, features, options.served)) throw new Refusal('UnknownMethod')
+  if (!request || !isOffered(request, features, principal, options.served)) throw new Refusal('UnknownMethod')
   const kind = request.check(params)
   if (kind) throw new Refusal(kind)
   if (method === 'subscriptions/listen' && subscriptionsIn(params) > options.maxSubscriptions)
@@ -59,7 +60,12 @@ function foreign(method: string, codec: Codec, { codecs, served }: PeerOptions):
   return !codecs.knows(method) && served.owns?.(method, codec.revision) ? codec.foreign : undefined
 }
 
-function isOffered({ needs, extension }: RequestCodec, features: Features, served: Served): boolean {
+function isOffered(
+  { needs, extension }: RequestCodec,
+  features: Features,
+  principal: Principal | undefined,
+  served: Served,
+): boolean {
   if (needs !== undefined && !features.has(needs)) return false
-  return extension === undefined || Object.hasOwn(served.describe(undefined).capabilities.extensions ?? none, extension)
+  return extension === undefined || Object.hasOwn(served.describe(principal).capabilities.extensions ?? none, extension)
 }

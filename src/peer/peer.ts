@@ -89,7 +89,8 @@ export interface SessionNames {
  */
 export interface Session {
   readonly codec: Codec
-  readonly features: Features
+  /** What is on for who asks now: what a principal may use can change while the session lives. */
+  features(principal: Principal | undefined): Features
   readonly client: Implementation | undefined
   readonly inFlight: InFlight
   /** The session's own name, which nobody can guess; what is kept for it is kept under this. */
@@ -160,7 +161,7 @@ export interface Peer {
     inFlight?: InFlight,
   ): { readonly answer: Answer; readonly session?: Session; readonly agreed?: Agreed }
   /** The session that a handshake agreed to elsewhere or earlier. @throws Refusal `UnnegotiableVersion` */
-  resume(agreed: Agreed & SessionNames, principal: Principal | undefined, transport: Transport): Session
+  resume(agreed: Agreed & SessionNames, transport: Transport): Session
   /** @param principal who makes this very request, with what its own credentials grant */
   answerInSession(request: RequestMessage, session: Session, outlet: Outlet, principal: Principal | undefined): Exchange
   /** Takes in a notification of the client: `initialized`, `cancelled`, others are ignored. */

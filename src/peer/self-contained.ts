@@ -29,7 +29,8 @@ export function readDialect(request: RequestMessage, scope: SelfContainedScope, 
   const codec = served(said.version, options)
   if (header) checkRoutingHeaders(request, codec, header)
   if (request.method !== introduces) {
-    checkRequest(request, codec, serverFeatures(codec, scope.transport, options.served, principal), options)
+    const features = serverFeatures(codec, scope.transport, options.served, principal)
+    checkRequest(request, codec, features, principal, options)
   }
   if (header) checkParamHeaders(request, header, scope, options)
   return {

@@ -2,7 +2,7 @@ import { compose } from '../model/compose.ts'
 import type { JsonObject } from '../model/json.ts'
 import type { Change } from '../model/notification.ts'
 import { Refusal } from '../model/refusal.ts'
-import type { Description, Served } from '../model/served.ts'
+import type { Served } from '../model/served.ts'
 import { createClaims } from '../durable/claims.ts'
 import { createTasks } from '../durable/tasks.ts'
 import { adoptTask } from './adopt-task.ts'
@@ -20,7 +20,7 @@ import {
   type MethodValue,
 } from './custom-method.ts'
 import { primitivesOf } from './decorated.ts'
-import { describe, implementationOf, runsTasks } from './describe.ts'
+import { createDescriber, implementationOf, runsTasks } from './describe.ts'
 import { checkIdentifier, type Extension } from './extension.ts'
 import { mayKnow } from './methods/resources.ts'
 import { layersOf, type Middleware } from './middleware.ts'
@@ -60,7 +60,7 @@ export function createServerOver(options: ServerOptions, ports: ServerPorts): Se
   const warned = new Set<string>()
   let snapshot = withAdded(emptySnapshot(), primitives)
   let setup: Setup = { middleware: options.middleware ?? [], extensions: {}, methods: new Map() }
-  let descriptions: { readonly [who in 'anybody' | 'somebody']?: Description } = {}
+  let describing: Served['describe'] | undefined
 
   const handle: ServerHandle = {
     add: (...added) =>
@@ -117,7 +117,7 @@ export function createServerOver(options: ServerOptions, ports: ServerPorts): Se
   function publish(next: Snapshot): Told {
     const before = snapshot
     snapshot = next
-    if (before !== next) descriptions = {}
+    if (before !== next) describing = undefined
     return announce(changesBetween(before, next))
   }
 
@@ -145,7 +145,7 @@ export function createServerOver(options: ServerOptions, ports: ServerPorts): Se
 
   function arrange(next: Setup): void {
     setup = next
-    descriptions = {}
+    describing = undefined
     operations = composeOperations(setup.middleware, core)
     custom = composeCustom(setup)
   }
@@ -223,12 +223,8 @@ export function createServerOver(options: ServerOptions, ports: ServerPorts): Se
     },
     owns: owned,
     describe: (principal) => {
-      const who = principal ? 'somebody' : 'anybody'
-      const known = descriptions[who]
-      if (known) return known
-      const fresh = describe(options, info, snapshot, setup.extensions, principal !== undefined)
-      descriptions = { ...descriptions, [who]: fresh }
-      return fresh
+      describing ??= createDescriber(options, info, snapshot, setup.extensions)
+      return describing(principal)
     },
     onChange: core.onChange,
     headerPlan: (name, principal) => findVisible(snapshot.tools, name, principal)?.headers,

@@ -1,9 +1,12 @@
 import type { ServerCapabilities } from '../model/nouns.ts'
+import type { Principal } from '../model/notification.ts'
 import type { Description } from '../model/served.ts'
 import type { JsonObject } from '../model/json.ts'
+import { scopesOf } from './entry.ts'
 import type { Snapshot } from './registry.ts'
-import type { ServerOptions } from './server.ts'
+import type { Primitive, ServerOptions } from './server.ts'
 import { tasksExtension } from './task-view.ts'
+import { isVisible, type Scoped } from './visibility.ts'
 
 /** Who the server says it is. */
 export function implementationOf(options: ServerOptions): Description['info'] {
@@ -19,22 +22,53 @@ export function implementationOf(options: ServerOptions): Description['info'] {
   })
 }
 
-/** What the server says of itself, to somebody it knows or not, while `snapshot` is what it offers and `extensions` are in use. */
-export function describe(
+/** What is declared to whoever sees something of it. */
+const kinds = ['tools', 'resources', 'prompts', 'completions', 'tasks'] as const
+type Kind = (typeof kinds)[number]
+
+/**
+ * What a server says of itself while `snapshot` is what it offers and `extensions` are in use. What somebody cannot see
+ * is not declared to them either: hidden is absent. Callers who see alike are told by one and the same object, so that
+ * what is made of it can be kept; where nothing is hidden, nothing is looked through for a call.
+ */
+export function createDescriber(
   options: ServerOptions,
   info: Description['info'],
   snapshot: Snapshot,
   extensions: Readonly<Record<string, JsonObject>>,
+): (principal: Principal | undefined) => Description {
+  const offer = offerOf(options, snapshot)
+  const personal = kinds.filter((kind) => offer[kind].some(({ scopes }) => scopes !== undefined))
+  const known = new Map<number, Description>()
+  return (principal) => {
+    const sees = (kind: Kind): boolean => offer[kind].some((one) => isVisible(one, principal))
+    let view = principal === undefined ? 0 : 1
+    for (const kind of personal) view = view * 2 + (sees(kind) ? 1 : 0)
+    const before = known.get(view)
+    if (before) return before
+    const fresh = describe(options, info, new Set(kinds.filter(sees)), extensions, principal !== undefined)
+    // What depends on who asks is kept for nobody else.
+    const told = personal.length > 0 ? { ...fresh, hints: { ...fresh.hints, cacheScope: 'private' as const } } : fresh
+    known.set(view, told)
+    return told
+  }
+}
+
+function describe(
+  options: ServerOptions,
+  info: Description['info'],
+  seen: ReadonlySet<Kind>,
+  extensions: Readonly<Record<string, JsonObject>>,
   identified: boolean,
 ): Description {
   const { instructions, cache } = options
-  const all = runsTasks(snapshot) ? { [tasksExtension]: {}, ...extensions } : extensions
+  const all = seen.has('tasks') ? { [tasksExtension]: {}, ...extensions } : extensions
   return {
     info,
     ...(instructions !== undefined && { instructions }),
     capabilities: {
-      ...capabilitiesOf(options, snapshot),
-      ...(runsTasks(snapshot) && { tasks: tasksOf(identified) }),
+      ...capabilitiesOf(seen),
+      ...(seen.has('tasks') && { tasks: tasksOf(identified) }),
       ...(Object.keys(all).length > 0 && { extensions: all }),
     },
     hints: { ttlMs: cache?.discover?.ttlMs ?? 0, cacheScope: cache?.discover?.cacheScope ?? 'public' },
@@ -43,7 +77,11 @@ export function describe(
 
 /** Whether any tool may run as a task. */
 export function runsTasks({ tools }: Snapshot): boolean {
-  return tools.ordered.some(({ listing }) => listing.execution !== undefined)
+  return tools.ordered.some(canBeTask)
+}
+
+function canBeTask({ listing }: Snapshot['tools']['ordered'][number]): boolean {
+  return listing.execution !== undefined
 }
 
 /** Nobody in particular has no tasks to list (2025-11-25, tasks, security). */
@@ -54,23 +92,44 @@ function tasksOf(identified: boolean): JsonObject {
 /** Calls take an idempotency key: told to whoever looks for it, in the one place that every revision has for that. */
 const keys = { 'dev.dragoman/idempotencyKey': {} }
 
-/** A kind is declared where the server was given any of it, even an empty list: more may come. */
-function capabilitiesOf({ tools, resources, prompts }: ServerOptions, snapshot: Snapshot): ServerCapabilities {
-  const readable = snapshot.resources.ordered.length + snapshot.resourceTemplates.ordered.length > 0
+function capabilitiesOf(seen: ReadonlySet<Kind>): ServerCapabilities {
   return {
-    ...((tools || snapshot.tools.ordered.length > 0) && { tools: { listChanged: true } }),
-    ...((resources || readable) && { resources: { subscribe: true, listChanged: true } }),
-    ...((prompts || snapshot.prompts.ordered.length > 0) && { prompts: { listChanged: true } }),
-    ...(completes(snapshot) && { completions: {} }),
+    ...(seen.has('tools') && { tools: { listChanged: true } }),
+    ...(seen.has('resources') && { resources: { subscribe: true, listChanged: true } }),
+    ...(seen.has('prompts') && { prompts: { listChanged: true } }),
+    ...(seen.has('completions') && { completions: {} }),
     logging: {},
     experimental: keys,
   }
 }
 
-function completes({ prompts, resourceTemplates }: Snapshot): boolean {
-  const arguments_ = prompts.ordered.flatMap(({ value }) => Object.values(value.config.arguments ?? {}))
-  return (
-    arguments_.some((argument) => argument.complete !== undefined) ||
-    resourceTemplates.ordered.some(({ value }) => Object.keys(value.config.complete ?? {}).length > 0)
-  )
+/** By kind: whoever sees one of these is told of it. */
+type Offer = Readonly<Record<Kind, readonly Scoped[]>>
+
+function offerOf(options: ServerOptions, { tools, resources, resourceTemplates, prompts }: Snapshot): Offer {
+  return {
+    tools: distinct([...given(options.tools), ...tools.ordered]),
+    resources: distinct([...given(options.resources), ...resources.ordered, ...resourceTemplates.ordered]),
+    prompts: distinct([...given(options.prompts), ...prompts.ordered]),
+    completions: distinct([
+      ...prompts.ordered.filter(({ value }) =>
+        Object.values(value.config.arguments ?? {}).some(({ complete }) => complete !== undefined),
+      ),
+      ...resourceTemplates.ordered.filter(({ value }) => Object.keys(value.config.complete ?? {}).length > 0),
+    ]),
+    tasks: distinct(tools.ordered.filter(canBeTask)),
+  }
+}
+
+/** A kind stays declared to whoever saw any that was given, also once it is removed; of an empty list more may come for anybody. */
+function given(primitives: readonly Primitive[] | undefined): readonly Scoped[] {
+  if (primitives?.length === 0) return [{ scopes: undefined }]
+  return (primitives ?? []).map(({ config }) => ({ scopes: scopesOf(config) }))
+}
+
+/** Those of `all` that differ in who sees them: one, where everybody sees one. */
+function distinct(all: readonly Scoped[]): readonly Scoped[] {
+  const open = all.find(({ scopes }) => scopes === undefined)
+  if (open) return [open]
+  return [...new Map(all.map((one) => [JSON.stringify(one.scopes?.toSorted()), one])).values()]
 }

@@ -160,7 +160,8 @@ function described({ name, mimeType, size, annotations, ...rest }: ResourceValue
   }
 }
 
-function scopesOf({ scopes }: Visible): readonly string[] | undefined {
+/** Whom a primitive is for: `undefined` where it is for everybody. */
+export function scopesOf({ scopes }: Visible): readonly string[] | undefined {
   return scopes && scopes.length > 0 ? scopes : undefined
 }
 

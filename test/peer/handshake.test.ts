@@ -30,7 +30,7 @@ test('a client that says much of itself is served, and little of it is kept', ()
   assert.ok(String(session.initializeId).length <= 256)
   assert.match(session.client?.name ?? '', /^nx+$/)
   for (const feature of ['elicitation', 'roots', 'sampling', 'elicitation.url'] as const) {
-    assert.equal(session.features.has(feature), true, feature)
+    assert.equal(session.features(undefined).has(feature), true, feature)
   }
 })
 

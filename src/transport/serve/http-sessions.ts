@@ -108,9 +108,9 @@ export function createHttpSessions(
     random,
     ...(options.sessionIdleMs !== undefined && { idleMs: options.sessionIdleMs }),
     ...(options.maxSessions !== undefined && { maxLive: options.maxSessions }),
-    revive(ticket, changes, principal) {
+    revive(ticket, changes) {
       if (peer.codecs.get(ticket.revision) === undefined) return undefined
-      const session = peer.resume(ticket, principal, 'http')
+      const session = peer.resume(ticket, 'http')
       session.initialized = true
       takeIn(session, changes)
       return toLive(session, ticket)
