@@ -35,12 +35,14 @@ function deepFreeze<T>(value: T): T {
 
 function checkSchemas(document: JsonObject, references: References): void {
   let count = 0
+  const ends = new Set<JsonObject>()
   function check(schema: JsonObject | boolean, path: string, depth: number): void {
     if (typeof schema === 'boolean') return
     if (++count > mostSchemas) throw new TypeError(`A schema may have ${mostSchemas} parts at most`)
     if (depth > deepest) throw new TypeError(`A schema may be ${deepest} levels deep at most`)
     checkKeywords(schema, path)
     checkReferences(schema, path, references)
+    checkEnds(schema, path, references, ends)
     for (const { keyword, key, schema: inner } of subschemas(schema)) {
       check(inner, `${path}/${keyword}${key === undefined ? '' : `/${key}`}`, depth + 1)
     }
@@ -74,14 +76,29 @@ function checkReferences(schema: JsonObject, path: string, references: Reference
     if (typeof reference === 'string' && references.follow(schema, reference) !== undefined) continue
     throw wrong(path, `${keyword} ${JSON.stringify(reference)} leads to nothing in this schema; nothing is fetched`)
   }
-  // A schema that applies itself to the value it is applied to would never come to an end.
-  const chain = new Set<JsonObject | boolean | undefined>()
-  let at: JsonObject | boolean | undefined = schema
-  while (typeof at === 'object' && typeof at.$ref === 'string') {
-    if (chain.has(at)) throw wrong(path, '$ref leads back to itself')
-    chain.add(at)
-    at = references.follow(at, at.$ref)
+}
+
+/** Keywords whose schemas are applied to the very value that their own schema is applied to. */
+const inPlace = new Set(['allOf', 'anyOf', 'oneOf', 'not', 'if', 'then', 'else', 'dependentSchemas', 'dependencies'])
+
+/**
+ * Refuses a schema that applies itself to the value it is applied to, be it by way of others: that never ends.
+ * @param ends the schemas that are known to come to an end
+ */
+function checkEnds(schema: JsonObject, path: string, references: References, ends: Set<JsonObject>): void {
+  const open = new Set<JsonObject>()
+  function visit(at: JsonObject | boolean | undefined): void {
+    if (typeof at !== 'object' || ends.has(at)) return
+    if (open.has(at)) throw wrong(path, 'this leads back to itself, for one and the same value')
+    open.add(at)
+    for (const inner of subschemas(at)) if (inPlace.has(inner.keyword)) visit(inner.schema)
+    for (const reference of [at.$ref, at.$dynamicRef]) {
+      if (typeof reference === 'string') visit(references.follow(at, reference))
+    }
+    open.delete(at)
+    ends.add(at)
   }
+  visit(schema)
 }
 
 function wrong(path: string, what: string): TypeError {

@@ -14,6 +14,8 @@ for (const [name, schema] of [
     { $schema: 'http://json-schema.org/draft-06/schema#', definitions: { a: { $id: '#a' } }, $ref: '#a' },
   ],
   ['the root', { properties: { child: { $ref: '#' } } }],
+  ['a list of itself', { anyOf: [{ type: 'string' }, { type: 'array', items: { $ref: '#' } }] }],
+  ['one definition in two places', { $defs: { a: {} }, allOf: [{ $ref: '#/$defs/a' }, { $ref: '#/$defs/a' }] }],
   ['a pointer with escapes', { $defs: { 'a/b~c d': {} }, $ref: '#/$defs/a~1b~0c%20d' }],
   ['a pointer through a list', { allOf: [{ type: 'string' }, { $ref: '#/allOf/0' }] }],
   ['an anchor', { $defs: { a: { $anchor: 'here' } }, $ref: '#here' }],
@@ -54,6 +56,16 @@ for (const [name, schema, says] of [
   ['an anchor of another resource', { $defs: { a: { $id: 'other', $anchor: 'x' } }, $ref: '#x' }, /leads to nothing/],
   ['a reference that is no text', { $ref: 5 }, /leads to nothing/],
   ['a dynamic reference to the network', { $dynamicRef: 'https://a.example/x' }, /leads to nothing/],
+  ['an allOf to itself', { allOf: [{ $ref: '#' }] }, /back to itself/],
+  ['a dynamic reference to itself', { $dynamicAnchor: 'm', $dynamicRef: '#m' }, /back to itself/],
+  [
+    'a circle among definitions that something else refers to',
+    {
+      properties: { a: { $ref: '#/$defs/a' } },
+      $defs: { a: { anyOf: [{ $ref: '#/$defs/b' }] }, b: { then: { $ref: '#/$defs/a' } } },
+    },
+    /at #.*back to itself/,
+  ],
   ['a reference to itself', { $ref: '#' }, /back to itself/],
   [
     'references in a circle',
