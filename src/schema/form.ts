@@ -4,6 +4,7 @@ import { formField } from './form-field.ts'
 import { findReferences } from './references.ts'
 import { compileInput } from './schema.ts'
 import type { AnySchema, Checked, CompiledSchema, InferInput } from './schema.ts'
+import { surelyWaits } from './waiting.ts'
 
 /** A form made ready, once: what the client is sent, and the check of what the user filled in. */
 export interface Form<T> {
@@ -13,13 +14,16 @@ export interface Form<T> {
   validate(content: unknown): Checked<T>
 }
 
+const waits = 'The schema of a form has to check without waiting'
+
 /**
  * Compiles a form from a schema of any library that follows Standard Schema, or from plain JSON Schema. It has to be
  * flat (specification, Elicitation): an object of strings, numbers, booleans and choices. Titles, descriptions,
  * defaults and whatever else the grammar has are kept, the rest is left out of the document, not of the check.
- * @throws a `TypeError` that names the field which is none
+ * @throws a `TypeError` that names the field which is none, or says that the schema is one that waits
  */
 export function form<const S extends AnySchema>(schema: S): Form<InferInput<S>> {
+  if (surelyWaits(schema)) throw new TypeError(waits)
   const compiled = compileInput(schema)
   const document = toRequestedSchema(compiled.document)
   return { document, validate: (content) => checkNow(compiled, content) }
@@ -46,6 +50,6 @@ function toRequestedSchema(schema: JsonObject): JsonObject {
 
 function checkNow<T>(compiled: CompiledSchema<T>, content: unknown): Checked<T> {
   const checked = compiled.validate(content ?? {})
-  if (checked instanceof Promise) throw new TypeError('The schema of a form has to check without waiting')
+  if (checked instanceof Promise) throw new TypeError(waits)
   return checked
 }

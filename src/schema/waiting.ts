@@ -22,7 +22,7 @@ interface Payload {
 export function withoutLoose(schema: StandardSchema): Validate {
   const { validate } = schema['~standard']
   const inside = insideOf(schema)
-  if (inside === undefined || !hasFunctions(schema, new Set())) return validate
+  if (inside === undefined || !holds(schema, isCustom)) return validate
   return (value) => {
     const payload = inside.run({ value, issues: [] }, { async: true })
     // What went without waiting once does so again, and tells its issues in words.
@@ -49,16 +49,28 @@ function insideOf(schema: object): Inside | undefined {
   return typeof def === 'object' && typeof run === 'function' ? (inside as Inside) : undefined
 }
 
-const functions = ['fn', 'transform', 'getter']
+/** Whether it can be seen of a schema that checking by it takes waiting: a function in it is `async`. */
+export function surelyWaits(schema: unknown): boolean {
+  return holds(schema, (def) => functionsOf(def).some((found) => found.constructor.name === 'AsyncFunction'))
+}
 
-/** Whether a schema, or one within, is checked by functions that somebody wrote for it; one that is made later counts. */
-function hasFunctions(part: unknown, seen: Set<unknown>): boolean {
+function functionsOf(def: object): readonly Function[] {
+  const found: readonly unknown[] = ['fn', 'transform', 'getter'].map((name) => Reflect.get(def, name))
+  return found.filter((value) => typeof value === 'function')
+}
+
+/** Whether somebody wrote a function for it; a schema that is made later counts as one that has some. */
+function isCustom(def: object): boolean {
+  return Reflect.get(def, 'check') === 'custom' || functionsOf(def).length > 0
+}
+
+/** Whether `test` holds for what defines a schema of Zod, or one within. */
+function holds(part: unknown, test: (def: object) => boolean, seen: Set<unknown> = new Set()): boolean {
   if (typeof part !== 'object' || part === null || seen.has(part)) return false
   seen.add(part)
   const inside: unknown = Reflect.get(part, '_zod')
   const def: unknown = typeof inside === 'object' && inside !== null ? Reflect.get(inside, 'def') : part
   if (typeof def !== 'object' || def === null) return false
-  if (def !== part && Reflect.get(def, 'check') === 'custom') return true
-  if (def !== part && functions.some((name) => typeof Reflect.get(def, name) === 'function')) return true
-  return Object.values(def).some((inner) => hasFunctions(inner, seen))
+  if (def !== part && test(def)) return true
+  return Object.values(def).some((inner) => holds(inner, test, seen))
 }

@@ -153,6 +153,16 @@ test('an answer is checked by the whole schema, and typed', () => {
 })
 
 test('a schema that has to wait cannot check a form', () => {
-  const made = form(z.object({ a: z.string().refine(async () => true) }))
+  for (const field of [
+    z.string().refine(async () => true),
+    z
+      .string()
+      .transform(async () => 'x')
+      .optional(),
+  ]) {
+    assert.throws(() => form(z.object({ a: field })), /without waiting/)
+  }
+  // What cannot be seen is found out.
+  const made = form(z.object({ a: z.string().refine(() => Promise.resolve(true)) }))
   assert.throws(() => made.validate({ a: 'x' }), /without waiting/)
 })
