@@ -118,7 +118,7 @@ export function apps({ views, tools }: Apps): Extension {
       throw new TypeError(`tool ${JSON.stringify(name)}: its view ${JSON.stringify(uri)} is not among the views`)
     }
   }
-  return { identifier: appsIdentifier, primitives: [...views, ...tools], middleware: around(tools) }
+  return { identifier: appsIdentifier, primitives: [...views, ...tools], always: around(tools) }
 }
 
 /** Whether this client shows views. */

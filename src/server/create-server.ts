@@ -21,7 +21,7 @@ import {
 } from './custom-method.ts'
 import { primitivesOf } from './decorated.ts'
 import { createDescriber, implementationOf, runsTasks } from './describe.ts'
-import { checkIdentifier, type Extension } from './extension.ts'
+import { checkCapabilities, checkIdentifier, middlewareOf, type Extension } from './extension.ts'
 import { mayKnow } from './methods/resources.ts'
 import { layersOf, type Middleware } from './middleware.ts'
 import { composeOperations, type Answer } from './operations.ts'
@@ -37,6 +37,8 @@ import { findVisible } from './visibility.ts'
 interface Setup {
   readonly middleware: readonly Middleware[]
   readonly extensions: Readonly<Record<string, JsonObject>>
+  /** What extensions declare beside themselves. */
+  readonly capabilities: readonly JsonObject[]
   readonly methods: ReadonlyMap<string, MethodEntry>
 }
 
@@ -59,7 +61,7 @@ export function createServerOver(options: ServerOptions, ports: ServerPorts): Se
   const listeners = new Set<(change: Change) => number | void>()
   const warned = new Set<string>()
   let snapshot = withAdded(emptySnapshot(), primitives)
-  let setup: Setup = { middleware: options.middleware ?? [], extensions: {}, methods: new Map() }
+  let setup: Setup = { middleware: options.middleware ?? [], extensions: {}, capabilities: [], methods: new Map() }
   let describing: Served['describe'] | undefined
 
   const handle: ServerHandle = {
@@ -163,16 +165,18 @@ export function createServerOver(options: ServerOptions, ports: ServerPorts): Se
   }
 
   function use(extension: Extension): void {
-    const { identifier, settings = {}, methods = [], primitives: brought = [], middleware, start } = extension
+    const { identifier, settings = {}, methods = [], primitives: brought = [], capabilities = {}, start } = extension
     checkIdentifier(identifier)
+    checkCapabilities(extension)
     if (Object.hasOwn(setup.extensions, identifier)) throw new Error(`The extension ${identifier} is in use already`)
     const added = withMethods(
       methods.map((value) => ({ ...value, config: { extension: identifier, ...value.config } })),
     )
     if (brought.length > 0) handle.add(...brought)
     arrange({
-      middleware: middleware ? [...setup.middleware, middleware] : setup.middleware,
+      middleware: [...setup.middleware, ...middlewareOf(extension)],
       extensions: { ...setup.extensions, [identifier]: settings },
+      capabilities: [...setup.capabilities, capabilities],
       methods: added,
     })
     start?.(handle)
@@ -223,7 +227,7 @@ export function createServerOver(options: ServerOptions, ports: ServerPorts): Se
     },
     owns: owned,
     describe: (principal) => {
-      describing ??= createDescriber(options, info, snapshot, setup.extensions)
+      describing ??= createDescriber(options, info, snapshot, setup)
       return describing(principal)
     },
     onChange: core.onChange,

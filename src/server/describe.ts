@@ -1,7 +1,7 @@
 import type { ServerCapabilities } from '../model/nouns.ts'
 import type { Principal } from '../model/notification.ts'
 import type { Description } from '../model/served.ts'
-import type { JsonObject } from '../model/json.ts'
+import { isObject, own, type Json, type JsonObject } from '../model/json.ts'
 import { scopesOf } from './entry.ts'
 import type { Snapshot } from './registry.ts'
 import type { Primitive, ServerOptions } from './server.ts'
@@ -26,16 +26,22 @@ export function implementationOf(options: ServerOptions): Description['info'] {
 const kinds = ['tools', 'resources', 'prompts', 'completions', 'tasks'] as const
 type Kind = (typeof kinds)[number]
 
+/** What extensions declare: themselves, and what goes with them. */
+export interface Extensions {
+  readonly extensions: Readonly<Record<string, JsonObject>>
+  readonly capabilities: readonly JsonObject[]
+}
+
 /**
- * What a server says of itself while `snapshot` is what it offers and `extensions` are in use. What somebody cannot see
- * is not declared to them either: hidden is absent. Callers who see alike are told by one and the same object, so that
- * what is made of it can be kept; where nothing is hidden, nothing is looked through for a call.
+ * What a server says of itself while `snapshot` is what it offers and `extended` what its extensions declare. What
+ * somebody cannot see is not declared to them either: hidden is absent. Callers who see alike are told by one and the
+ * same object, so that what is made of it can be kept; where nothing is hidden, nothing is looked through for a call.
  */
 export function createDescriber(
   options: ServerOptions,
   info: Description['info'],
   snapshot: Snapshot,
-  extensions: Readonly<Record<string, JsonObject>>,
+  extended: Extensions,
 ): (principal: Principal | undefined) => Description {
   const offer = offerOf(options, snapshot)
   const personal = kinds.filter((kind) => offer[kind].some(({ scopes }) => scopes !== undefined))
@@ -46,7 +52,7 @@ export function createDescriber(
     for (const kind of personal) view = view * 2 + (sees(kind) ? 1 : 0)
     const before = known.get(view)
     if (before) return before
-    const fresh = describe(options, info, new Set(kinds.filter(sees)), extensions, principal !== undefined)
+    const fresh = describe(options, info, new Set(kinds.filter(sees)), extended, principal !== undefined)
     // What depends on who asks is kept for nobody else.
     const told = personal.length > 0 ? { ...fresh, hints: { ...fresh.hints, cacheScope: 'private' as const } } : fresh
     known.set(view, told)
@@ -58,19 +64,23 @@ function describe(
   options: ServerOptions,
   info: Description['info'],
   seen: ReadonlySet<Kind>,
-  extensions: Readonly<Record<string, JsonObject>>,
+  { extensions, capabilities }: Extensions,
   identified: boolean,
 ): Description {
   const { instructions, cache } = options
   const all = seen.has('tasks') ? { [tasksExtension]: {}, ...extensions } : extensions
+  const { logging, ...rest } = [...capabilities, capabilitiesOf(options, seen, identified)].reduce<JsonObject>(
+    merged,
+    {},
+  )
   return {
     info,
     ...(instructions !== undefined && { instructions }),
     capabilities: {
-      ...capabilitiesOf(seen),
-      ...(seen.has('tasks') && { tasks: tasksOf(identified) }),
+      ...rest,
+      ...(options.capabilities?.logging !== false && { logging }),
       ...(Object.keys(all).length > 0 && { extensions: all }),
-    },
+    } as ServerCapabilities,
     hints: { ttlMs: cache?.discover?.ttlMs ?? 0, cacheScope: cache?.discover?.cacheScope ?? 'public' },
   }
 }
@@ -92,15 +102,25 @@ function tasksOf(identified: boolean): JsonObject {
 /** Calls take an idempotency key: told to whoever looks for it, in the one place that every revision has for that. */
 const keys = { 'dev.dragoman/idempotencyKey': {} }
 
-function capabilitiesOf(seen: ReadonlySet<Kind>): ServerCapabilities {
+function capabilitiesOf({ capabilities }: ServerOptions, seen: ReadonlySet<Kind>, identified: boolean): JsonObject {
   return {
     ...(seen.has('tools') && { tools: { listChanged: true } }),
     ...(seen.has('resources') && { resources: { subscribe: true, listChanged: true } }),
     ...(seen.has('prompts') && { prompts: { listChanged: true } }),
     ...(seen.has('completions') && { completions: {} }),
     logging: {},
-    experimental: keys,
+    experimental: { ...capabilities?.experimental, ...keys },
+    ...(seen.has('tasks') && { tasks: tasksOf(identified) }),
   }
+}
+
+/** Both, and what is an object in both put together; where they differ, `after` has it. */
+function merged(before: JsonObject, after: JsonObject): JsonObject {
+  const member = (name: string, value: Json | undefined): Json | undefined => {
+    const other = own(before, name)
+    return isObject(other) && isObject(value) ? { ...other, ...value } : value
+  }
+  return { ...before, ...Object.fromEntries(Object.entries(after).map(([name, value]) => [name, member(name, value)])) }
 }
 
 /** By kind: whoever sees one of these is told of it. */

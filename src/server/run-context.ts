@@ -105,6 +105,7 @@ export class RunContext implements Context {
   }
 
   log(level: LogLevel, data: Json, logger?: string): void {
+    if (this.#core.options.capabilities?.logging === false) return
     this.#core.deprecated('logging')
     const { logLevel } = this.#context
     if (logLevel === undefined || this.#round.suspended || logLevels.indexOf(level) < logLevels.indexOf(logLevel))

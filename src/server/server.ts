@@ -1,3 +1,4 @@
+import type { JsonObject } from '../model/json.ts'
 import type { CacheHints, Implementation } from '../model/nouns.ts'
 import type { Clock, Logger, Random, Seal } from '../model/ports.ts'
 import type { Served } from '../model/served.ts'
@@ -28,6 +29,17 @@ export interface OnceOptions {
   readonly maxClaims?: number
   /** What a call is told whose key is running: a refusal, or, once it has ended, what it came to. Default `refuse`. */
   readonly whileRunning?: 'refuse' | 'join'
+}
+
+/** What a server declares besides what follows from what it offers. */
+export interface CapabilityOptions {
+  /** Experimental capabilities to declare, by name, beside the library's own. Default: none. */
+  readonly experimental?: Readonly<Record<string, JsonObject>>
+  /**
+   * `false`: logging is not declared on any revision, `logging/setLevel` is no method, and `ctx.log` sends nothing.
+   * Left out: it is.
+   */
+  readonly logging?: false
 }
 
 /** Anything that can be added to a server. */
@@ -62,6 +74,8 @@ export interface ServerOptions extends Implementation {
   readonly methods?: readonly MethodValue[]
   /** Extensions to offer; each is off for a client that does not declare it. */
   readonly extensions?: readonly Extension[]
+  /** What is declared otherwise than by what the server offers. */
+  readonly capabilities?: CapabilityOptions
   /** How calls with a key are kept. */
   readonly once?: OnceOptions
   /** How tasks are kept, once a tool may run as one. */

@@ -199,7 +199,13 @@ test('with scopes, whoever lacks them sees none of it, as if there were nothing'
   const hidden = await nobody.request('skills/get', { uri })
   assert.deepEqual(hidden.error, (await nobody.request('skills/get', { uri: 'skill://no/SKILL.md' })).error)
   assert.equal((await nobody.request('resources/directory/read', { uri: 'skill://review' })).error?.code, -32602)
-  assert.equal((await nobody.request('resources/read', { uri })).error?.code, -32602)
+  const bare = await testClient(createServer({ name: 'bare', version: '1' }))
+  const [read, unread] = [
+    await nobody.request('resources/read', { uri }),
+    await bare.request('resources/read', { uri }),
+  ]
+  assert.equal(read.error?.code, -32601)
+  assert.deepEqual(read.error, unread.error)
   const { client } = await serve(shop, { scopes: ['staff'] }, { id: 'ada', scopes: new Set(['staff']) })
   assert.equal((await entries(client)).length, 3)
   assert.equal((await ask(client, 'skills/list'))['cacheScope'], 'private')

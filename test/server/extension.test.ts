@@ -63,7 +63,8 @@ test('its middleware stands within that of the server, and around everything', a
     middleware: [layer('server') ?? {}],
     extensions: [notes({ middleware: layer('first') ?? {} })],
   }).use({ identifier: 'com.example/second', middleware: layer('second') ?? {} })
-  await (await clientOf(server)).request('tools/list')
+  const both = { extensions: { [identifier]: {}, 'com.example/second': {} } }
+  await (await clientOf(server, { capabilities: both })).request('tools/list')
   assert.deepEqual(order, ['server', 'first', 'second'])
 })
 
@@ -102,4 +103,77 @@ test('one identifier once; a name that is taken is refused, and the extension is
 test('an identifier has its prefix', () => {
   for (const bad of ['notes', '/notes', 'com.example/', 'com example/notes', '1com/notes'])
     assert.throws(() => serverOf().use({ identifier: bad }), /is no identifier of an extension/, bad)
+})
+
+for (const revision of revisions) {
+  test(`${revision}: its middleware stands only around calls for which it is on; what is for all, around all`, async () => {
+    const heard: string[] = []
+    const layer = (name: string): NonNullable<Extension['middleware']> => ({
+      all: (call, context, next) => {
+        heard.push(`${name} all`)
+        return next(call, context)
+      },
+      call: (call, context, next) => {
+        heard.push(`${name} call`)
+        return next(call, context)
+      },
+    })
+    const server = serverOf({
+      tools: [tool('t', {}, () => 'x')],
+      extensions: [notes({ middleware: layer('on'), always: layer('always') })],
+    })
+    const called = async (capabilities: Partial<typeof declared>): Promise<string[]> => {
+      heard.length = 0
+      await (await clientOf(server, { revision, capabilities })).request('tools/call', { name: 't' })
+      return [...heard]
+    }
+    assert.deepEqual(await called(declared), ['always all', 'always call', 'on all', 'on call'])
+    assert.deepEqual(await called({}), ['always all', 'always call'])
+  })
+
+  test(`${revision}: a tool that needs it is listed to everybody, and run for who declares it`, async () => {
+    let ran = 0
+    const needy = tool('needy', { needs: [`extensions.${identifier}`] }, () => `ran ${++ran}`)
+    const server = serverOf({ extensions: [notes({ primitives: [needy] })] })
+    const lacks = await clientOf(server, { revision })
+    const { result } = await lacks.request('tools/list')
+    assert.deepEqual(
+      (result?.['tools'] as { name: string }[]).map(({ name }) => name),
+      ['needy'],
+    )
+    const { error } = await lacks.request('tools/call', { name: 'needy' })
+    assert.equal(error?.code, revision === '2026-07-28' ? -32021 : -32603)
+    assert.deepEqual(error.data, { requiredCapabilities: { extensions: { [identifier]: {} } } })
+    assert.equal(ran, 0)
+    const has = await clientOf(server, { revision, capabilities: declared })
+    assert.equal(textOf(await has.request('tools/call', { name: 'needy' })), 'ran 1')
+  })
+
+  test(`${revision}: its capabilities are declared beside the others`, async () => {
+    const server = serverOf({
+      tools: [],
+      extensions: [
+        notes({ capabilities: { experimental: { 'com.example/x': {} }, tools: { fancy: true }, own: { a: 1 } } }),
+        { identifier: 'com.example/other', capabilities: { experimental: { 'com.example/y': {} }, own: { b: 2 } } },
+      ],
+    })
+    const client = await clientOf(server, { revision })
+    const said = client.introduction ?? (await client.request('server/discover')).result
+    const { experimental, tools, own, extensions } = said?.['capabilities'] as Record<string, object>
+    assert.deepEqual(Object.keys(experimental ?? {}).toSorted(), [
+      'com.example/x',
+      'com.example/y',
+      'dev.dragoman/idempotencyKey',
+    ])
+    assert.deepEqual(tools, { fancy: true, listChanged: true })
+    assert.deepEqual(own, { a: 1, b: 2 })
+    assert.deepEqual(Object.keys(extensions ?? {}).toSorted(), [identifier, 'com.example/other'].toSorted())
+  })
+}
+
+test('extensions are none of its capabilities, nor is what the server leaves undeclared', () => {
+  assert.throws(() => serverOf().use(notes({ capabilities: { extensions: {} } })), /declares extensions/)
+  const server = serverOf({ capabilities: { logging: false } })
+  server.use(notes({ capabilities: { logging: {} } }))
+  assert.equal(server.describe(undefined).capabilities.logging, undefined)
 })
