@@ -69,16 +69,13 @@ function describe(
 ): Description {
   const { instructions, cache } = options
   const all = seen.has('tasks') ? { [tasksExtension]: {}, ...extensions } : extensions
-  const { logging, ...rest } = [...capabilities, capabilitiesOf(options, seen, identified)].reduce<JsonObject>(
-    merged,
-    {},
-  )
+  const declared = [...capabilities, capabilitiesOf(options, seen, identified)].reduce(merged, {})
+  const { logging: _, ...silent } = declared
   return {
     info,
     ...(instructions !== undefined && { instructions }),
     capabilities: {
-      ...rest,
-      ...(options.capabilities?.logging !== false && { logging }),
+      ...(options.capabilities?.logging === false ? silent : declared),
       ...(Object.keys(all).length > 0 && { extensions: all }),
     } as ServerCapabilities,
     hints: { ttlMs: cache?.discover?.ttlMs ?? 0, cacheScope: cache?.discover?.cacheScope ?? 'public' },
