@@ -1,4 +1,3 @@
-import type { ServerCapabilities } from '../model/nouns.ts'
 import type { Principal } from '../model/notification.ts'
 import type { Description } from '../model/served.ts'
 import { isObject, own, type Json, type JsonObject } from '../model/json.ts'
@@ -77,7 +76,7 @@ function describe(
     capabilities: {
       ...(options.capabilities?.logging === false ? silent : declared),
       ...(Object.keys(all).length > 0 && { extensions: all }),
-    } as ServerCapabilities,
+    },
     hints: { ttlMs: cache?.discover?.ttlMs ?? 0, cacheScope: cache?.discover?.cacheScope ?? 'public' },
   }
 }
