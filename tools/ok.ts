@@ -5,7 +5,7 @@ import { stripVTControlCharacters } from 'node:util'
 const steps: readonly (readonly [name: string, command: string])[] = [
   ['format', 'oxfmt --check'],
   ['lint', 'oxlint --type-aware --deny-warnings'],
-  ['types', 'tsc -p tsconfig.json'],
+  ['types', 'npm run -s types'],
   ['rooms, dates and doc comments', 'node --import tsx tools/check.ts'],
   ['unused code', 'knip'],
   ['build', 'npm run -s build'],

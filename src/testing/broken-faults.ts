@@ -14,11 +14,27 @@ export interface Fault {
   readonly serve?: (sound: Served) => Served
 }
 
+/** The name of a way to be broken. */
+export type BrokenFault =
+  | 'stalls'
+  | 'drops'
+  | 'dies'
+  | 'answers-twice'
+  | 'answers-another-id'
+  | 'answers-mistyped-id'
+  | 'answers-garbage'
+  | 'floods'
+  | 'progresses-forever'
+  | 'speaks-another-revision'
+  | 'asks-undeclared'
+  | 'lies-about-capabilities'
+  | 'pages-forever'
+
 /**
  * The ways to be broken, by name. Every broken server introduces itself properly and lists its tools; what goes wrong goes
  * wrong after that, in calls of tools unless the fault says otherwise.
  */
-export const brokenFaults = {
+export const brokenFaults: Readonly<Record<BrokenFault, Fault>> = {
   stalls: {
     about: 'takes a call and never answers it',
     call: () => {},
@@ -133,10 +149,7 @@ export const brokenFaults = {
       }
     },
   },
-} as const satisfies Readonly<Record<string, Fault>>
-
-/** The name of a way to be broken. */
-export type BrokenFault = keyof typeof brokenFaults
+}
 
 const claimed: ServerCapabilities = { prompts: { listChanged: true }, resources: { subscribe: true }, completions: {} }
 

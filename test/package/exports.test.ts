@@ -37,6 +37,7 @@ const offered: Readonly<Record<string, readonly string[]>> = {
     'CallFailed',
     'Refusal',
     'connect',
+    'connectAll',
     'isCallFailed',
     'isFailure',
     'isRefusal',

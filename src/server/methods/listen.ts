@@ -12,7 +12,7 @@ const kinds = {
 } as const
 
 /** Characters of all URIs that one request may listen for; a URI is matched against every template, which takes time. */
-export const maxListenedLength = 128 * 1024
+export const maxListenedLength: number = 128 * 1024
 
 /**
  * Acknowledges the part of the filter that can be honoured, then tells each change that falls under it, until the

@@ -6,7 +6,7 @@ import { readMessages } from './messages.ts'
 import type { ReadHeader } from './http-types.ts'
 
 /** Bytes of an error's body that are read. */
-export const maxErrorBytes = 256 * 1024
+export const maxErrorBytes: number = 256 * 1024
 const maxQuoted = 200
 
 /** `Retry-After` in seconds (RFC 9110, §10.2.3); a date counts from now. */
