@@ -183,7 +183,7 @@ test('the header plan of a hidden tool is that of an absent one', () => {
 
 test("the server's own log tells hidden from absent, and the caller's text only escaped and cut", async () => {
   const { logger, at } = recorder()
-  const server = serverOf({ logger, tools: [tool('hidden', secret, () => 'seen')] })
+  const server = serverOf({ logger, tools: [tool('hidden', secret, () => 'seen'), tool('open', {}, () => 'seen')] })
   const client = await clientOf(server)
   await client.request('tools/call', { name: 'hidden' })
   await client.request('tools/call', { name: `no\nsuch${'x'.repeat(1000)}` })
@@ -206,7 +206,7 @@ async function lookups(ask: (server: Server) => Promise<unknown>): Promise<unkno
 }
 
 const books = {
-  tools: [tool('hidden', secret, () => 'seen')],
+  tools: [tool('open', {}, () => 'seen'), tool('hidden', secret, () => 'seen')],
   resources: [
     resource('memo://hidden', { name: 'h', ...secret }, () => 'seen'),
     resource('note://hidden', { name: 'n', ...secret }, () => 'seen'),
