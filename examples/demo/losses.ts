@@ -5,6 +5,7 @@ const why: Readonly<Record<string, string>> = {
   'structured-content-to-text': 'as text only, since here structured content is not known or must be an object',
   'link-to-text': 'as text, since there are no resource links yet',
   'field-dropped': 'left out, since not defined yet',
+  'output-schema-dropped': 'left out, since here results must be objects',
   'default-dropped': 'left out, since forms have no defaults yet',
 }
 

@@ -8,6 +8,8 @@ import { own } from '../model/json.ts'
 export const rules = {
   /** A field that the revision does not define was left out. */
   'field-dropped': { decoration: true },
+  /** An output schema that describes no object was left out: older revisions have no other. */
+  'output-schema-dropped': { decoration: true },
   /** A field of a form lost its default. */
   'default-dropped': { decoration: true },
   /** The titles of a form's choices became `enumNames`. */

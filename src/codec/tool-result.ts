@@ -44,7 +44,7 @@ function withCopy(content: readonly Json[], copy: { readonly type: 'text'; reado
 export const objectOutputSchema: Transform = (tool, report) => {
   const schema = own(tool, 'outputSchema')
   if (schema === undefined || (isObject(schema) && own(schema, 'type') === 'object')) return tool
-  report('field-dropped', 'Tool.outputSchema')
+  report('output-schema-dropped', 'Tool.outputSchema')
   const { outputSchema: _, ...rest } = tool
   return rest
 }

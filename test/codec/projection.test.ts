@@ -323,7 +323,7 @@ test('what no revision defines is an extension’s, and carried both ways', () =
 })
 
 test('a loss says whether it only took decoration away', () => {
-  assert.deepEqual(createLoss('r', 'tools/list', 'field-dropped', 'Tool.icons'), {
+  assert.deepEqual(createLoss('r', 'tools/list', 'field-dropped', 'output-schema-dropped', 'Tool.icons'), {
     rule: 'field-dropped',
     revision: 'r',
     method: 'tools/list',
