@@ -78,6 +78,8 @@ export type TargetLike = string | URL | Target | CommandOptions | SocketOptions
 export function toTarget(where: TargetLike, options: HttpTargetOptions = {}): Target {
   if (where instanceof URL) return fromText(where.href, options)
   if (typeof where === 'string') return fromText(where, options)
+  // It may come from outside: an unset variable, say.
+  if (typeof where !== 'object' || where === null) throw new TypeError(`${String(where)} says of no server where it is`)
   if ('link' in where) return where
   return 'command' in where ? commandTarget(where) : socketTarget(where)
 }

@@ -53,6 +53,8 @@ test('what says nothing is refused, a command first of all', () => {
     'http://',
   ]
   for (const where of wrong) assert.throws(() => toTarget(where), TypeError, where)
+  for (const where of [undefined, null, 7])
+    assert.throws(() => toTarget(where as never), { name: 'TypeError', message: /says of no server where it is/ })
   assert.throws(() => socketTarget({}), TypeError)
 })
 
