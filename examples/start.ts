@@ -58,6 +58,6 @@ function howToConnect(url: string, file: string): string {
     JSON.stringify(settings, undefined, 2).replace(/^/gm, '  '),
     '',
     'A first call:',
-    `  npx mcp-inspector --cli ${url} --method tools/call --tool-name search_books --tool-arg text=whale`,
+    `  npx @modelcontextprotocol/inspector --cli ${url} --method tools/call --tool-name search_books --tool-arg text=whale`,
   ].join('\n')
 }
