@@ -20,7 +20,7 @@ export interface StandIn extends Served {
   readonly listeners: number
 }
 
-const text = (said: Json | undefined): JsonObject => ({ content: [{ type: 'text', text: said }] })
+const text = (said: Json = ''): JsonObject => ({ content: [{ type: 'text', text: said }] })
 
 const description: Description = {
   info: { name: 'stand-in', version: '1' },
