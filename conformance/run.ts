@@ -34,7 +34,7 @@ function serverLeg(name: string, run: (url: string) => Promise<Run>, pin?: strin
     async run() {
       await using fixture = await startFixture(values.fixture, pin === undefined ? [] : ['--pin', pin])
       fixture.url.hostname = 'localhost' // the suite takes no other
-      return run(fixture.url.href)
+      return await run(fixture.url.href) // the fixture is let go of only then
     },
   }
 }
