@@ -14,17 +14,19 @@ export const table: Readonly<Record<string, readonly string[]>> = {
   peer: ['model', 'wire', 'codec', 'durable'],
   server: ['model', 'schema', 'durable'],
   extension: ['model', 'server', 'durable'],
+  'auth/resource': ['model'],
   'auth/flow': ['model'],
-  'transport/serve': ['model', 'wire', 'peer', 'durable'],
+  'transport/serve': ['model', 'wire', 'peer', 'durable', 'auth/resource'],
   'transport/dial': ['model', 'wire', 'peer', 'durable'],
   client: ['model', 'schema', 'peer', 'transport/dial', 'auth/flow'],
   entry: ['*'],
+  bridge: ['*'],
   cli: ['*'],
   testing: ['*'],
 }
 
 /** Rooms that nothing but the composition root and one another may import. */
-const upper: readonly string[] = ['entry', 'cli', 'testing']
+const upper: readonly string[] = ['entry', 'bridge', 'cli', 'testing']
 
 /** One fault: the file, and what is wrong with it. */
 export interface Fault {
