@@ -36,7 +36,7 @@ function verdict(
   // The rest of the options plays no part in these checks.
   const options = { codecs, served, maxSubscriptions } as unknown as PeerOptions
   const features = serverFeatures(codec, 'http', served, undefined)
-  const request = { kind: 'request', id: 1, method, ...(params && { params }) } as const
+  const request = { kind: 'request', id: 1, method, params } as const
   try {
     checkRequest(request, codec, features, undefined, options)
     return 'ok'
