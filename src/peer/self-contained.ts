@@ -49,8 +49,8 @@ function envelopeOf({ codecs }: PeerOptions): Envelope {
   return envelope
 }
 
-function metaOf({ params }: RequestMessage): JsonObject | undefined {
-  const meta = params && own(params, '_meta')
+function metaOf({ params = {} }: RequestMessage): JsonObject | undefined {
+  const meta = own(params, '_meta')
   return isObject(meta) ? meta : undefined
 }
 
@@ -71,12 +71,10 @@ function served(version: string, { codecs }: PeerOptions): Codec {
   throw new Refusal('UnsupportedVersion', { data: { requested: version, supported: codecs.supported } })
 }
 
-function checkRoutingHeaders(request: RequestMessage, codec: Codec, header: ReadHeader): void {
-  if (readValue(header, 'mcp-method') !== request.method) throw new Refusal('HeaderMismatch')
-  const param = codec.envelope?.named.get(request.method)
-  if (param === undefined) return
-  const name = request.params && own(request.params, param)
-  if (readValue(header, 'mcp-name') !== name) throw new Refusal('HeaderMismatch')
+function checkRoutingHeaders({ method, params = {} }: RequestMessage, codec: Codec, header: ReadHeader): void {
+  if (readValue(header, 'mcp-method') !== method) throw new Refusal('HeaderMismatch')
+  const param = codec.envelope?.named.get(method)
+  if (param !== undefined && readValue(header, 'mcp-name') !== own(params, param)) throw new Refusal('HeaderMismatch')
 }
 
 function readValue(header: ReadHeader, name: string): string | undefined {
@@ -86,12 +84,12 @@ function readValue(header: ReadHeader, name: string): string | undefined {
 
 /** The plan is that of a tool the caller sees, so that a hidden tool differs in nothing from an absent one. */
 function checkParamHeaders(
-  { method, params }: RequestMessage,
+  { method, params = {} }: RequestMessage,
   header: ReadHeader,
   scope: SelfContainedScope,
   options: PeerOptions,
 ): void {
-  if (method !== 'tools/call' || !params) return
+  if (method !== 'tools/call') return
   const plan = options.served.headerPlan(params.name as string, scope.principal)
   if (plan && !checkHeaders(plan, (params.arguments ?? {}) as JsonObject, header)) throw new Refusal('HeaderMismatch')
 }
