@@ -34,11 +34,13 @@ const maxKept = 256
 
 /** Nothing that a client says is too long to be served, but what a session keeps of it is bounded. */
 function brief(client: JsonObject & Implementation): Implementation {
-  const [name = '', version, title] = ['name', 'version', 'title'].map((member) => {
-    const said = own(client, member)
-    return typeof said === 'string' ? cut(said) : undefined
-  })
-  return { name, ...(version !== undefined && { version }), ...(title !== undefined && { title }) } as Implementation
+  const version = own(client, 'version')
+  const title = own(client, 'title')
+  return {
+    name: cut(client.name),
+    ...(typeof version === 'string' && { version: cut(version) }),
+    ...(typeof title === 'string' && { title: cut(title) }),
+  } as Implementation
 }
 
 function cut(text: string): string {
@@ -87,13 +89,11 @@ export function openSession(
 
 /** Resolves anew only where the server describes itself by another object than it did the last time. */
 function featuresBy(served: Served, resolve: (declared: ServerCapabilities) => Features): Session['features'] {
-  let declared: ServerCapabilities | undefined
-  let features: Features | undefined
+  let last: { readonly declared: ServerCapabilities; readonly features: Features } | undefined
   return (principal) => {
-    const { capabilities } = served.describe(principal)
-    if (features !== undefined && capabilities === declared) return features
-    declared = capabilities
-    return (features = resolve(capabilities))
+    const { capabilities: declared } = served.describe(principal)
+    if (last?.declared !== declared) last = { declared, features: resolve(declared) }
+    return last.features
   }
 }
 
