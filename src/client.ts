@@ -59,6 +59,7 @@ export type {
   AnswerUrl,
   AskContext,
   FormAnswer,
+  VisitAnswer,
 } from './client/answering.ts'
 export type { BreakerOptions } from './client/breaker.ts'
 export type { Client, ServerInfo } from './client/client.ts'

@@ -27,11 +27,20 @@ export interface AskContext {
 export type FormAnswer = Pick<ElicitResult, 'action' | 'content'>
 /** Shows a form to the user. What is left out of the answer and has a default is filled in; the rest is checked. */
 export type AnswerForm = (form: ElicitFormParams, context: AskContext) => Promise<FormAnswer> | FormAnswer
+/** What a handler says of a URL: whether the user agrees to visit it. */
+export interface VisitAnswer {
+  readonly action: ElicitResult['action']
+  /**
+   * Resolves when the user says that the visit is over. A call that was refused until then is made again at once, though the
+   * server has no word for it (2025-11-25, elicitation, completion notifications). Means nothing to a live question.
+   */
+  readonly over?: Promise<unknown>
+}
 /**
  * Asks the user whether to visit a URL of the web, which is never fetched here: show all of it, and open it only with consent, in a
  * browser that shares nothing with this program. `accept` means consent, not that the visit is over.
  */
-export type AnswerUrl = (visit: ElicitUrlParams, context: AskContext) => Promise<FormAnswer> | FormAnswer
+export type AnswerUrl = (visit: ElicitUrlParams, context: AskContext) => Promise<VisitAnswer> | VisitAnswer
 /** Asks the client's model. `undefined`: the user said no. */
 export type AnswerSample = (
   params: SampleParams,
@@ -56,6 +65,8 @@ export interface AnsweringOptions {
 export interface Answering {
   readonly capabilities: ClientCapabilities
   readonly answer: AnswerAsk
+  /** Asks the user to visit a URL, outside of any question of the server's; absent where nobody can be asked. */
+  readonly visit: AnswerUrl | undefined
 }
 
 /** Makes both out of the handlers. */
@@ -77,9 +88,14 @@ export function createAnswering({ elicit, sample, roots }: AnsweringOptions, log
       case 'elicitation/create': {
         const { params } = request
         if (params.mode === 'url' && !isWebAddress(params.url)) break
-        const answered = params.mode === 'url' ? await url?.(params, context) : await form?.(params, context)
+        if (params.mode === 'url') {
+          const visited = await url?.(params, context)
+          if (!visited) break
+          return { action: visited.action }
+        }
+        const answered = await form?.(params, context)
         if (!answered) break
-        return params.mode === 'url' ? { action: answered.action } : filled(params, answered)
+        return filled(params, answered)
       }
       case 'sampling/createMessage': {
         if (!sampling) break
@@ -99,21 +115,24 @@ export function createAnswering({ elicit, sample, roots }: AnsweringOptions, log
     })
   }
 
+  async function told<T>(method: string, answering: () => T | Promise<T>): Promise<T> {
+    try {
+      return await answering()
+    } catch (error) {
+      logger.warn('a question of the server could not be answered', { method, error })
+      throw error
+    }
+  }
+
   return {
     capabilities,
-    answer: async (request, signal) => {
-      try {
-        return await answer(request, signal)
-      } catch (error) {
-        logger.warn('a question of the server could not be answered', { method: request.method, error })
-        throw error
-      }
-    },
+    answer: (request, signal) => told(request.method, () => answer(request, signal)),
+    visit: url && ((visit, context) => told('elicitation/create', () => url(visit, context))),
   }
 }
 
 /** Other addresses do things when they are opened: run scripts, show files. */
-function isWebAddress(url: string): boolean {
+export function isWebAddress(url: string): boolean {
   return URL.canParse(url) && ['http:', 'https:'].includes(new URL(url).protocol)
 }
 

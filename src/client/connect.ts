@@ -87,6 +87,7 @@ export async function connectTo<S>(target: Target, options: ClientOptions, ports
     levels,
     listeners,
     answer: answering.answer,
+    visit: answering.visit,
     breaker: createBreaker(options.breaker ?? {}, ports.clock),
     cache: options.cache ?? cache,
     clock: ports.clock,

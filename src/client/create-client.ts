@@ -6,6 +6,7 @@ import type { Clock, Logger } from '../model/ports.ts'
 import type { AnswerAsk } from '../peer/calling-asks.ts'
 import type { Dialect } from '../peer/calling.ts'
 import type { Target } from '../peer/link.ts'
+import type { AnswerUrl } from './answering.ts'
 import type { Breaker } from './breaker.ts'
 import type { Client } from './client.ts'
 import type { Connection } from './connection.ts'
@@ -23,6 +24,7 @@ import { cancelTask, followTask, getTask, listTasks, updateTask, type TasksOptio
 import { ToolAnswer } from './tool-answer.ts'
 import { createToolCalls } from './tool-calls.ts'
 import { createUris } from './uris.ts'
+import { createVisits } from './visits.ts'
 import { watchList } from './watching.ts'
 
 /** What a client is put together from. */
@@ -36,6 +38,7 @@ export interface ClientParts {
   readonly levels: LogLevels
   readonly listeners: Listeners
   readonly answer: AnswerAsk
+  readonly visit: AnswerUrl | undefined
   readonly breaker: Breaker
   readonly cache: ListCache
   readonly clock: Clock
@@ -69,12 +72,15 @@ export function createClient<S>(parts: ClientParts): Client<S> {
   const { options, connection, logger, target } = parts
   const { maxPages = defaults.maxPages, maxItems = defaults.maxItems } = options
   const retry = { ...defaultRetry, ...options.retry }
+  const { timeoutMs = defaults.timeoutMs, maxRounds = defaults.maxRounds } = options
+  const visits = createVisits({ ...parts, timeoutMs, dialect: () => connection.current?.dialect })
   const send = createSend({
     ...parts,
     retry,
-    timeoutMs: options.timeoutMs ?? defaults.timeoutMs,
+    timeoutMs,
     maxTimeoutMs: options.maxTimeoutMs ?? defaults.maxTimeoutMs,
-    maxRounds: options.maxRounds ?? defaults.maxRounds,
+    maxRounds,
+    visits,
   })
   const declared = JSON.stringify(parts.capabilities)
   // Who asks is not known where no context tells, such as by headers of one's own; then it is nobody else.
@@ -112,6 +118,8 @@ export function createClient<S>(parts: ClientParts): Client<S> {
     ...tasksOptions,
     lists,
     dialect,
+    visits,
+    maxRounds,
     checks: options.validate === false ? undefined : createOutputChecks(logger),
   })
   const uris = createUris()

@@ -10,6 +10,7 @@ import type { Breaker } from './breaker.ts'
 import type { Connection } from './connection.ts'
 import { keyName, type RequestOptions } from './options.ts'
 import { asUnknown, isBreakdown, nextAttempt, type RetryOptions } from './retrying.ts'
+import type { Visits } from './visits.ts'
 
 /** One request, as often as it takes. */
 export interface Job extends JobFacts {
@@ -40,6 +41,7 @@ export interface SendingOptions {
   readonly timeoutMs: number
   readonly maxTimeoutMs: number
   readonly maxRounds: number
+  readonly visits: Visits
 }
 
 /** Sends a request, with its rounds and repetitions, and resolves to its result. @throws Refusal, CallFailed */
@@ -52,17 +54,51 @@ export function createSend(sending: SendingOptions): Send {
     const key = job.key === true ? crypto.randomUUID() : job.key
     let { params } = job
     for (let round = 0; ; round++) {
-      const result = await deliver({ ...job, params }, key, sending)
+      const result = await visited({ ...job, params }, key, sending)
       if (own(result, 'resultType') !== 'input_required') return result
-      if (round >= sending.maxRounds) {
-        throw new CallFailed('TooManyRounds', {
-          ran: 'unknown',
-          message: `${job.method} asks for input again and again`,
-        })
-      }
+      if (round >= sending.maxRounds) throw tooManyRounds(job.method)
       params = { ...job.params, ...(await answersTo(result, job.options.signal, round, sending)) }
     }
   }
+}
+
+/**
+ * Sends a request, anew each time that the user visited what it was refused for. Each is a run of its own, so it has a key of
+ * its own, which is the same whenever a given key is used again.
+ */
+async function visited(job: Job, key: string | undefined, sending: SendingOptions): Promise<JsonObject> {
+  // What a task was refused for is no matter of the requests that ask how it stands.
+  if (job.method.startsWith('tasks/')) return deliver(job, key, sending)
+  return afterVisits(job.method, job.options, sending, (round) => deliver(job, keyOf(key, round), sending))
+}
+
+/** Does `attempt` again, each time that the user visited what it was refused for. @throws CallFailed `TooManyRounds` */
+export async function afterVisits<T>(
+  method: string,
+  options: RequestOptions,
+  { visits, maxRounds }: Pick<SendingOptions, 'visits' | 'maxRounds'>,
+  attempt: (round: number) => Promise<T>,
+): Promise<T> {
+  for (let round = 0; ; round++) {
+    try {
+      return await attempt(round)
+    } catch (error) {
+      const wanted = visits.wantedBy(error)
+      if (!wanted) throw error
+      if (round >= maxRounds) throw tooManyRounds(method, error)
+      if (!(await visits.made(wanted, options))) throw error
+    }
+  }
+}
+
+/** The key of one run among those that one key stands for. */
+function keyOf(key: string | undefined, round: number): string | undefined {
+  return key === undefined || round === 0 ? key : `${key} ${round}`
+}
+
+function tooManyRounds(method: string, cause?: unknown): CallFailed {
+  const message = `${method} asks for input again and again`
+  return new CallFailed('TooManyRounds', { ran: 'unknown', message, cause })
 }
 
 /** What a retry brings along: all the answers, and the state exactly as it came, or none (multi round-trip requests). */

@@ -6,7 +6,8 @@ import type { Dialect } from '../peer/calling.ts'
 import type { Lists } from './lists.ts'
 import type { CallOptions, RequestOptions } from './options.ts'
 import type { OutputChecks } from './outputs.ts'
-import type { JobFacts } from './sending.ts'
+import { afterVisits, type JobFacts } from './sending.ts'
+import type { Visits } from './visits.ts'
 import { asTask, cancelTask, declaresTasks, followTask, type TasksOptions } from './tasks.ts'
 import { ToolAnswer } from './tool-answer.ts'
 
@@ -15,6 +16,8 @@ export interface ToolCallsOptions extends TasksOptions {
   readonly lists: Lists
   /** Absent where results are not checked. */
   readonly checks: OutputChecks | undefined
+  readonly visits: Visits
+  readonly maxRounds: number
   dialect(): Dialect
 }
 
@@ -93,9 +96,11 @@ export function createToolCalls(options: ToolCallsOptions): ToolCalls {
 
   return {
     async call(name, args = {}, given = {}) {
-      const result = await send(name, args, given)
-      const whole = own(result, 'resultType') === 'task' ? await followed(asTask(result), given) : result
-      return answered(name, whole)
+      return afterVisits('tools/call', given, options, async (round) => {
+        const result = await send(name, args, round === 0 ? given : again(given, round))
+        const whole = own(result, 'resultType') === 'task' ? await followed(asTask(result), given) : result
+        return answered(name, whole)
+      })
     },
     async start(name, args = {}, given = {}) {
       const result = await send(name, args, { ...given, task: given.task ?? true })
@@ -105,6 +110,12 @@ export function createToolCalls(options: ToolCallsOptions): ToolCalls {
 }
 
 type Tool = NonNullable<ReturnType<Lists['tool']>>['tool']
+
+/** Another run of a call whose task was refused needs a key of its own. */
+function again(given: CallOptions, round: number): CallOptions {
+  const { idempotencyKey: key } = given
+  return key === undefined ? given : { ...given, idempotencyKey: `${key} task ${round}` }
+}
 
 /** What of a call's options is meant for the requests that follow it, too. */
 function apart({ signal, timeoutMs, maxTimeoutMs }: CallOptions): RequestOptions {
