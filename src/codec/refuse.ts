@@ -1,6 +1,6 @@
 import { isObject, own } from '../model/json.ts'
 import { Refusal } from '../model/refusal.ts'
-import { codeOf, refusals } from './refusals.ts'
+import { refusals } from './refusals.ts'
 import type { Codec, RefusalProfile, WireCode } from './codec.ts'
 import type { Json, JsonObject } from '../model/json.ts'
 import type { RefusalKind } from '../model/refusal.ts'
@@ -51,11 +51,20 @@ export function dataOf(refusal: Refusal, codec: Codec, profile: RefusalProfile):
   if (!data) return undefined
   const disguise = disguises[kind]
   if (disguise && codec.codeOf(kind, profile).code !== codec.codeOf(disguise, profile).code) return undefined
-  const members = (shown[kind] ?? []).flatMap((name): [string, Json][] => {
+  return visible(kind, data, (name, value) => inTermsOf(codec, name, value))
+}
+
+/** What `kind` may show of `data`, each member as `tell` says it; `undefined` where that is nothing. */
+function visible(
+  kind: RefusalKind,
+  data: JsonObject,
+  tell: (name: string, value: Json) => Json,
+): JsonObject | undefined {
+  const members = shown[kind]?.flatMap((name): [string, Json][] => {
     const value = own(data, name)
-    return value === undefined ? [] : [[name, inTermsOf(codec, name, value)]]
+    return value === undefined ? [] : [[name, tell(name, value)]]
   })
-  return members.length > 0 ? Object.fromEntries(members) : undefined
+  return members && members.length > 0 ? Object.fromEntries(members) : undefined
 }
 
 function inTermsOf(codec: Codec, name: string, value: Json): Json {
@@ -88,14 +97,11 @@ export function refusalInTask(refusal: JsonObject): JsonObject {
   const given = own(refusal, 'kind')
   const kind = typeof given === 'string' && isKind(given) ? given : 'InternalError'
   const { message, data } = refusal
-  const members = (shown[kind] ?? []).flatMap((name): [string, Json][] => {
-    const value = isObject(data) ? own(data, name) : undefined
-    return value === undefined ? [] : [[name, value]]
-  })
+  const told = isObject(data) && visible(kind, data, (_, value) => value)
   return {
-    code: codeOf(kind, 'request', 'spec').code,
+    code: refusals[kind].request.code,
     message: typeof message === 'string' && spoken.has(kind) ? message : refusals[kind].message,
-    ...(members.length > 0 && { data: Object.fromEntries(members) }),
+    ...(told && { data: told }),
   }
 }
 

@@ -69,6 +69,10 @@ test('no profile sends a code that its revision forbids, whatever the refusal ca
   )
 })
 
+test('the code that some libraries declare for unknown tools is the one that is kept free', () => {
+  assert.equal(neverSent, -32001)
+})
+
 test('a peer that shook hands never sees the codes of those whose requests stand alone', () => {
   for (const codec of codecs.pin(['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25']).all) {
     for (const kind of kinds) {

@@ -17,6 +17,7 @@ test('the error in a failed task: its kind’s code, its text, and the data that
     // What is recorded is no kind, or none that is known.
     [{}, { code: -32603, message: 'Something unexpected went wrong.' }],
     [{ kind: 7 }, { code: -32603, message: 'Something unexpected went wrong.' }],
+    [{ kind: ['HandlerFailed'] }, { code: -32603, message: 'Something unexpected went wrong.' }],
     [{ kind: 'toString' }, { code: -32603, message: 'Something unexpected went wrong.' }],
     // Only kinds that carry the handler's words are told with them.
     [
@@ -64,6 +65,7 @@ test('data says only what its kind has, in the terms of the revision', () => {
   assert.equal(shown('InternalError', { since: 1 }), undefined)
   assert.equal(shown('OutcomeUnknown', { other: 1 }), undefined)
   assert.deepEqual(shown('OutcomeUnknown', { since: 1, other: 1 }), { since: 1 })
+  assert.deepEqual(shown('OutcomeUnknown', { since: 1, ended: true }), { since: 1, ended: true })
   // Tasks are no capability of a client there, and roots do not change.
   const requiredCapabilities = { roots: { listChanged: true }, sampling: {} }
   assert.deepEqual(shown('NotCallable', { requiredCapabilities }), {
@@ -111,4 +113,16 @@ test('without a revision, or with another code, data is not taken for a missing 
   assert.equal(kind(-32602, { uri: 7 }), 'MalformedParams')
   assert.equal(kind(-32601, { uri: 'a:b', supported: [] }), 'UnknownMethod')
   assert.equal(kind(-32602, ['supported'] as never), 'MalformedParams')
+})
+
+test('an error without a code, words or data of its type is read as one without them', () => {
+  for (const error of [undefined, null, 'x', 7, [], {}, { code: '-32601', message: 7, data: 'x' }, { data: [1] }]) {
+    const { kind, code, words, data, ran } = fromWire(error, newest)
+    assert.deepEqual(
+      { kind, code, words, data, ran },
+      { kind: 'InternalError', code: undefined, words: undefined, data: undefined, ran: 'unknown' },
+      JSON.stringify(error),
+    )
+  }
+  assert.equal(fromWire(Object.create({ code: -32601 }), newest).kind, 'InternalError')
 })
