@@ -1,76 +1,11 @@
-// Defends: the client against a server of each single revision and of all, on every transport that carries it.
+// Defends: the client against a server of each single revision, of each two and of all, on every transport that carries it.
 import assert from 'node:assert/strict'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { test } from 'node:test'
-import { fileURLToPath } from 'node:url'
 import { connect, type Client, type ClientOptions } from '../../src/client.ts'
 import { serveHttp } from '../../src/index.ts'
-import { serveSocket } from '../../src/socket.ts'
 import { everything } from './everything.ts'
 import { legacy, modern, quick, revisions } from './support.ts'
-
-interface Way {
-  readonly name: string
-  /** The revisions that it carries. */
-  readonly carries: readonly string[]
-  /** Serves `served` revisions, and connects. */
-  connect(
-    served: readonly string[],
-    options: ClientOptions,
-  ): Promise<{ readonly client: Client; close(): Promise<void> }>
-}
-
-const http = async (path: string, served: readonly string[], options: ClientOptions) => {
-  const server = await serveHttp(everything(), { port: 0, revisions: served })
-  const client = await connect(new URL(path, server.url), options).catch(async (error: unknown) => {
-    await server.close()
-    throw error
-  })
-  return {
-    client,
-    async close() {
-      await client.close()
-      await server.close()
-    },
-  }
-}
-
-let sockets = 0
-const ways: readonly Way[] = [
-  { name: 'http', carries: revisions.slice(1), connect: (served, options) => http('/mcp', served, options) },
-  {
-    name: 'http+sse',
-    carries: revisions.slice(0, 4),
-    connect: (served, options) => http('/sse', served, { ...options, http: { transports: ['http+sse'] } }),
-  },
-  {
-    name: 'socket',
-    carries: revisions,
-    async connect(served, options) {
-      const path = join(tmpdir(), `dragoman-client-${process.pid}-${++sockets}.sock`)
-      const server = await serveSocket(everything(), { path, revisions: served })
-      const client = await connect(`unix:${path}`, options)
-      return {
-        client,
-        async close() {
-          await client.close()
-          await server.close()
-        },
-      }
-    },
-  },
-  {
-    name: 'stdio',
-    carries: revisions,
-    async connect(served, options) {
-      const args = ['--import', 'tsx', fileURLToPath(new URL('./server-process.ts', import.meta.url)), ...served]
-      // The process takes longer to start than anybody stays silent who is there.
-      const client = await connect({ command: process.execPath, args }, { ...options, silenceMs: 100 })
-      return { client, close: () => client.close() }
-    },
-  },
-]
+import { overHttp, ways } from './ways.ts'
 
 async function tryEverything(client: Client, revision: string): Promise<void> {
   assert.equal(client.revision, revision)
@@ -89,46 +24,39 @@ async function tryEverything(client: Client, revision: string): Promise<void> {
 
 const options = (): ClientOptions => quick({ elicit: () => ({ action: 'accept', content: { sure: true } }) })
 
+const pairs = revisions.flatMap((older, i) => revisions.slice(i + 1).map((newer) => [older, newer] as const))
+
 for (const way of ways) {
   for (const revision of way.carries) {
     test(`${way.name}, a server of ${revision} alone`, async () => {
-      const { client, close } = await way.connect([revision], options())
-      await tryEverything(client, revision)
-      await close()
+      await using met = await way.connect([revision], options())
+      await tryEverything(met.client, revision)
+    })
+  }
+  for (const pair of pairs) {
+    test(`${way.name}, a server of ${pair.join(' and ')}`, async () => {
+      await using met = await way.connect(pair, options())
+      await tryEverything(met.client, pair.findLast((revision) => way.carries.includes(revision)) ?? '')
     })
   }
   test(`${way.name}, a server of all`, async () => {
-    const { client, close } = await way.connect(revisions, options())
-    await tryEverything(client, way.carries.at(-1) ?? '')
-    await close()
-  })
-}
-
-for (const [older, newer] of revisions.flatMap((older, i) =>
-  revisions.slice(i + 1).map((newer) => [older, newer] as const),
-)) {
-  test(`http, a server of ${older} and ${newer}`, async () => {
-    const { client, close } = await http('/mcp', [older, newer], options())
-    assert.equal(client.revision, newer)
-    assert.equal((await client.call('add', { a: 1, b: 2 })).isError, false)
-    await close()
+    await using met = await way.connect(revisions, options())
+    await tryEverything(met.client, way.carries.at(-1) ?? '')
   })
 }
 
 test('a URL of the older transport is found by itself', async () => {
-  const { client, close } = await http('/sse', [legacy, '2024-11-05'], options())
-  assert.equal(client.revision, legacy)
-  assert.equal((await client.call('add', { a: 1, b: 2 })).isError, false)
-  await close()
+  await using met = await overHttp('/sse', [legacy, '2024-11-05'], options())
+  assert.equal(met.client.revision, legacy)
+  assert.equal((await met.client.call('add', { a: 1, b: 2 })).isError, false)
 })
 
 test('arguments are repeated as headers, once the tool is known or the server misses them', async () => {
   for (const listed of [true, false]) {
-    const { client, close } = await http('/mcp', [modern], options())
-    if (listed) await client.tools()
-    const answer = await client.call('mirrors', { region: 'süd', n: 3 })
+    await using met = await overHttp('/mcp', [modern], options())
+    if (listed) await met.client.tools()
+    const answer = await met.client.call('mirrors', { region: 'süd', n: 3 })
     assert.deepEqual(JSON.parse(answer.text), ['süd', '=?base64?c8O8ZA==?='])
-    await close()
   }
 })
 
