@@ -49,25 +49,52 @@ export interface RateOptions {
   readonly clock?: () => number
 }
 
-/** Callers that are remembered at most; the one longest unheard of is forgotten first. */
+/** Callers that are remembered at most; those longest unheard of are forgotten first. */
 const maxCallers = 100_000
+
+/** What a caller has left. */
+interface Bucket {
+  tokens: number
+  /** When it was last counted. */
+  at: number
+}
 
 /** Refuses with `RateLimited`, saying when to come back, what exceeds a caller's share (a token bucket). */
 export function rateLimit({ perMinute, burst, by = byPrincipal, clock = Date.now }: RateOptions): Middleware {
   const size = burst ?? Math.max(1, Math.floor(perMinute / 10))
   const perMs = perMinute / 60_000
-  const buckets = new Map<string, { readonly tokens: number; readonly at: number }>()
+  const buckets = createRecent<Bucket>(maxCallers)
   return {
-    all: async (call, context, next) => {
-      const who = by(context)
+    all: (call, context, next) => {
       const now = clock()
-      const bucket = buckets.get(who) ?? { tokens: size, at: now }
-      const tokens = Math.min(size, bucket.tokens + (now - bucket.at) * perMs)
-      buckets.delete(who)
-      buckets.set(who, { tokens: tokens < 1 ? tokens : tokens - 1, at: now })
-      if (buckets.size > maxCallers) buckets.delete(buckets.keys().next().value ?? '')
-      if (tokens < 1) throw new Refusal('RateLimited', { retryAfter: Math.ceil((1 - tokens) / perMs / 1000) })
+      const bucket = buckets.of(by(context), () => ({ tokens: size, at: now }))
+      bucket.tokens = Math.min(size, bucket.tokens + (now - bucket.at) * perMs)
+      bucket.at = now
+      if (bucket.tokens < 1) {
+        const retryAfter = Math.ceil((1 - bucket.tokens) / perMs / 1000)
+        return Promise.reject(new Refusal('RateLimited', { retryAfter }))
+      }
+      bucket.tokens -= 1
       return next(call, context)
+    },
+  }
+}
+
+/** Things by name, made when first asked for. At most `max` of them: of the others those go that were not asked for lately. */
+function createRecent<T>(max: number): { of(name: string, make: () => T): T } {
+  let recent = new Map<string, T>()
+  let earlier = new Map<string, T>()
+  return {
+    of(name, make) {
+      const known = recent.get(name)
+      if (known !== undefined) return known
+      if (recent.size >= max / 2) {
+        earlier = recent
+        recent = new Map()
+      }
+      const one = earlier.get(name) ?? make()
+      recent.set(name, one)
+      return one
     },
   }
 }

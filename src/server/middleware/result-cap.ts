@@ -2,6 +2,9 @@ import type { CallToolResult, Operations } from '../../model/call.ts'
 import type { ContentBlock } from '../../model/content.ts'
 import type { Middleware } from '../middleware.ts'
 
+/** Bytes that a block of nothing but text takes around it, and the comma. */
+const plainBlock = 26
+
 /** How large results may be. */
 export interface ResultCapOptions {
   /** UTF-8 bytes that the content of a tool's result may take. Default 256 KiB. */
@@ -33,8 +36,21 @@ function capped(result: CallToolResult, maxBytes: number): CallToolResult {
     const text = `The result has ${structured} bytes, more than the ${maxBytes} that are passed on. Ask for less of it.`
     return { isError: true, content: [{ type: 'text', text }] }
   }
-  if (!result.content || sizeOf(result.content) <= maxBytes) return result
+  if (!result.content || isSurelyWithin(result.content, maxBytes) || sizeOf(result.content) <= maxBytes) return result
   return { ...result, content: fitting(result.content, maxBytes) }
+}
+
+/**
+ * Whether blocks are within the cap as far as lengths alone tell, which is sooner told than by writing them: no unit of a
+ * text takes more than six bytes.
+ */
+function isSurelyWithin(blocks: readonly ContentBlock[], maxBytes: number): boolean {
+  let most = 2
+  for (const block of blocks) {
+    if (block.type !== 'text' || Object.keys(block).length > 2) return false
+    most += plainBlock + 6 * block.text.length
+  }
+  return most <= maxBytes
 }
 
 function fitting(blocks: readonly ContentBlock[], maxBytes: number): ContentBlock[] {

@@ -18,18 +18,38 @@ const maxName = 128
 /** Operations that are remembered; callers can make up any number. */
 const maxKept = 1_000
 
+/** An operation as it is told from others. */
+interface Kind {
+  readonly method: string
+  readonly target: string | undefined
+  readonly revision: string
+  readonly transport: Transport
+}
+
 /** Tells what there is to say of operations. What is said of two alike is the same object, made once. */
 export function createAbout(): (call: Call, context: CallContext) => About {
-  const kept = new Map<string, About>()
+  // By what they are about, so that no text has to be made to look one up; of each there are a few.
+  const kept = new Map<string, (Kind & About)[]>()
+  let size = 0
   return (call, context) => {
+    const { method } = call
+    const { revision } = context
     const target = targetOf(call)
     const transport = transportOf(context)
-    const key = `${call.method}\n${context.revision}\n${transport}\n${target}`
-    const known = kept.get(key)
+    const subject = target ?? method
+    const known = kept
+      .get(subject)
+      ?.find(
+        (one) =>
+          one.method === method && one.revision === revision && one.transport === transport && one.target === target,
+      )
     if (known) return known
-    if (kept.size >= maxKept) kept.clear()
-    const fresh = describe(call.method, context.revision, transport, target)
-    kept.set(key, fresh)
+    if (++size > maxKept) {
+      kept.clear()
+      size = 1
+    }
+    const fresh = { method, target, revision, transport, ...describe(method, revision, transport, target) }
+    kept.set(subject, [...(kept.get(subject) ?? []), fresh])
     return fresh
   }
 }

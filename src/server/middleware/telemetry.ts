@@ -18,7 +18,7 @@ export interface TelemetryOptions {
 /** What of `@opentelemetry/api` is used. */
 export type TelemetryApi = Pick<
   typeof Otel,
-  'context' | 'metrics' | 'propagation' | 'trace' | 'SpanKind' | 'SpanStatusCode'
+  'context' | 'metrics' | 'propagation' | 'trace' | 'SpanKind' | 'SpanStatusCode' | 'INVALID_TRACEID'
 >
 
 /** What a peer is told of a refusal: `undefined` where that is a result. */
@@ -93,20 +93,30 @@ export function telemetryOver(api: TelemetryApi, told: Told, options: TelemetryO
     return wire ? { type: String(wire.code), ...wire, ...about } : { type: 'tool_error', ...about }
   }
 
-  return {
-    all: async (call, context, next) => {
-      if (call.method === endless) return next(call, context)
-      const { parent, links } = parentOf(api, call, context)
-      const began = performance.now()
-      const about = aboutOf(call, context)
-      const span = tracer.startSpan(about.name, { kind: api.SpanKind.SERVER, attributes: about.all, links }, parent)
+  /** The span of an operation, and what is carried on from it: nothing where nobody traces and nothing came with it. */
+  function begin(call: Call, context: CallContext): { readonly timed: Timed; readonly tracing: Tracing | undefined } {
+    const { active, parent, links } = parentOf(api, call, context)
+    const about = aboutOf(call, context)
+    const began = performance.now()
+    const span = tracer.startSpan(about.name, { kind: api.SpanKind.SERVER, attributes: about.all, links }, parent)
+    if (span.isRecording()) {
       span.setAttribute('jsonrpc.request.id', String(context.requestId))
       const uri = own(call.params, 'uri')
       if (typeof uri === 'string') span.setAttribute('mcp.resource.uri', uri)
-      const timed: Timed = { span, began, about }
-      const tracing: Tracing = { api, tracer, within: api.trace.setSpan(parent, span) }
+    }
+    const isCarried = span.spanContext().traceId !== api.INVALID_TRACEID || parent !== active
+    const tracing = isCarried ? { api, tracer, within: api.trace.setSpan(parent, span) } : undefined
+    return { timed: { span, began, about }, tracing }
+  }
+
+  return {
+    all: async (call, context, next) => {
+      if (call.method === endless) return next(call, context)
+      const { timed, tracing } = begin(call, context)
       try {
-        const result = await api.context.with(tracing.within, () => next(call, new TracedContext(context, tracing)))
+        const result = await (tracing === undefined
+          ? next(call, context)
+          : api.context.with(tracing.within, () => next(call, new TracedContext(context, tracing))))
         end(timed, own(result, 'isError') === true ? { type: 'tool_error' } : undefined)
         return result
       } catch (thrown) {

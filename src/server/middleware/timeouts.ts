@@ -1,7 +1,7 @@
 import { Refusal } from '../../model/refusal.ts'
 import type { CallContext } from '../../model/served.ts'
-import { timerMs } from '../../model/timer.ts'
 import type { Middleware } from '../middleware.ts'
+import { createDeadlines } from './deadlines.ts'
 import { LimitedContext } from './limited-context.ts'
 
 /** How long operations may take. */
@@ -17,42 +17,54 @@ export interface TimeoutOptions {
  * that the model can read. What a handler does after its signal is aborted is its own affair.
  */
 export function timeouts({ ms = 60_000, tools = {} }: TimeoutOptions = {}): Middleware {
-  const limits = new Map(Object.entries(tools))
+  const others = new Map(Object.entries(tools).map(([name, limit]) => [name, createLimit(limit)]))
+  const usual = createLimit(ms)
   return {
-    call: async (call, context, next) => {
-      const limit = limits.get(call.params.name) ?? ms
-      const answer = await within(limit, context, (inner) => next(call, inner))
-      if (answer !== late) return answer
-      return { isError: true, content: [{ type: 'text', text: `The tool did not finish within ${limit} ms` }] }
+    call: (call, context, next) => {
+      const limit = others.get(call.params.name) ?? usual
+      return limit(
+        context,
+        (inner) => next(call, inner),
+        (over) => ({ isError: true, content: [{ type: 'text', text: `The tool did not finish within ${over} ms` }] }),
+      )
     },
-    read: (call, context, next) => orRefuse(ms, context, (inner) => next(call, inner)),
-    get: (call, context, next) => orRefuse(ms, context, (inner) => next(call, inner)),
+    read: (call, context, next) => usual(context, (inner) => next(call, inner), mustFinish),
+    get: (call, context, next) => usual(context, (inner) => next(call, inner), mustFinish),
   }
 }
 
-const late = Symbol('late')
-
-async function orRefuse<T>(ms: number, context: CallContext, run: (context: CallContext) => Promise<T>): Promise<T> {
-  const answer = await within(ms, context, run)
-  if (answer === late)
-    throw new Refusal('HandlerFailed', { message: `It did not finish within ${ms} ms`, ran: 'unknown' })
-  return answer
+function mustFinish(ms: number): never {
+  throw new Refusal('HandlerFailed', { message: `It did not finish within ${ms} ms`, ran: 'unknown' })
 }
 
-function within<T>(
-  ms: number,
-  context: CallContext,
-  run: (context: CallContext) => Promise<T>,
-): Promise<T | typeof late> {
-  if (ms === Infinity) return run(context)
-  const limited = new LimitedContext(context)
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => {
-      resolve(late)
-      limited.end(new Error(`over the time limit of ${ms} ms`))
-    }, timerMs(ms))
-    run(limited)
-      .then(resolve, reject)
-      .finally(() => clearTimeout(timer))
-  })
+/** What `run` comes to, or once the time is up what `late` does. */
+type Limit = <T>(context: CallContext, run: (context: CallContext) => Promise<T>, late: (ms: number) => T) => Promise<T>
+
+function createLimit(ms: number): Limit {
+  if (ms === Infinity) return (context, run) => run(context)
+  const deadlines = createDeadlines(ms)
+  return (context, run, late) => {
+    const limited = new LimitedContext(context)
+    const running = run(limited)
+    return new Promise((resolve, reject) => {
+      const deadline = deadlines.start(() => {
+        try {
+          resolve(late(ms))
+        } catch (refusal) {
+          reject(refusal)
+        }
+        limited.end(new Error(`over the time limit of ${ms} ms`))
+      })
+      running.then(
+        (result) => {
+          deadlines.stop(deadline)
+          resolve(result)
+        },
+        (thrown: unknown) => {
+          deadlines.stop(deadline)
+          reject(thrown)
+        },
+      )
+    })
+  }
 }

@@ -37,13 +37,13 @@ export function parentOf(
   { context, propagation, trace }: TelemetryApi,
   call: Call,
   { header }: CallContext,
-): { readonly parent: Otel.Context; readonly links: Otel.Link[] } {
+): { readonly active: Otel.Context; readonly parent: Otel.Context; readonly links: Otel.Link[] } {
   const active = context.active()
   const here = trace.getSpanContext(active)
   const said = propagation.extract(active, call.meta, fromMeta)
-  if (trace.getSpanContext(said) !== here) return { parent: said, links: here ? [{ context: here }] : [] }
+  if (trace.getSpanContext(said) !== here) return { active, parent: said, links: here ? [{ context: here }] : [] }
   const parent = here || !header ? said : propagation.extract(said, header, fromHeaders)
-  return { parent, links: [] }
+  return { active, parent, links: [] }
 }
 
 /** The context of an operation that is traced: what it tells and asks the client carries the trace on, in `_meta`. */

@@ -160,3 +160,30 @@ test('law: no caller gets more than the burst and its rate, and whoever waits as
     { numRuns: 200 },
   )
 })
+
+test('a caller is remembered among 50,000 others, and forgotten behind 100,000', async () => {
+  const { all } = rateLimit({
+    perMinute: 1,
+    burst: 1,
+    clock: () => 0,
+    by: ({ principal }) => principal?.id ?? '',
+  })
+  const enter = async (id: string): Promise<boolean> => {
+    const context = { principal: { id, scopes: new Set() } } as unknown as CallContext
+    try {
+      await all?.({ method: 'm', params: {}, meta: {} }, context, async () => ({}))
+      return true
+    } catch {
+      return false
+    }
+  }
+  let others = 0
+  const crowd = async (size: number): Promise<void> => {
+    for (const end = others + size; others < end; others++) assert.ok(await enter(`other ${others}`))
+  }
+  assert.ok(await enter('ada'))
+  await crowd(50_000)
+  assert.equal(await enter('ada'), false)
+  await crowd(100_000)
+  assert.ok(await enter('ada'))
+})

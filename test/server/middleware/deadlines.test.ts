@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createDeadlines } from '../../../src/server/middleware/deadlines.ts'
+
+test('each is up after its time, in the order in which they began', async () => {
+  const deadlines = createDeadlines(40)
+  const began = performance.now()
+  const up: { readonly name: string; readonly after: number }[] = []
+  const start = (name: string): void => {
+    deadlines.start(() => up.push({ name, after: performance.now() - began }))
+  }
+  start('one')
+  await sleep(20)
+  start('two')
+  start('three')
+  await sleep(120)
+  assert.deepEqual(
+    up.map(({ name }) => name),
+    ['one', 'two', 'three'],
+  )
+  for (const [at, least] of [40, 60, 60].entries()) assert.ok((up[at]?.after ?? 0) >= least - 2, JSON.stringify(up))
+})
+
+test('what is stopped is never up, and what begins after it has all of its time', async () => {
+  const deadlines = createDeadlines(60)
+  const up: string[] = []
+  deadlines.stop(deadlines.start(() => up.push('stopped')))
+  await sleep(40)
+  const began = performance.now()
+  const after = await new Promise<number>((resolve) => {
+    deadlines.start(() => resolve(performance.now() - began))
+  })
+  assert.ok(after >= 58, String(after))
+  assert.deepEqual(up, [])
+})
+
+test('a deadline keeps the process until it is up, and no longer than it is wanted', () => {
+  const run = (then: string): { readonly status: number | null; readonly ms: number; readonly said: string } => {
+    const source = `
+      import { createDeadlines } from './src/server/middleware/deadlines.ts'
+      const deadlines = createDeadlines(300)
+      deadlines.stop(deadlines.start(() => {}))
+      const began = performance.now()
+      process.on('exit', () => console.log(Math.round(performance.now() - began)))
+      ${then}`
+    const child = spawnSync(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', source], {
+      encoding: 'utf8',
+      timeout: 60_000,
+    })
+    return { status: child.status, ms: Number(child.stdout), said: child.stderr }
+  }
+  const waited = run('deadlines.start(() => {})')
+  assert.equal(waited.status, 0, waited.said)
+  assert.ok(waited.ms >= 295, String(waited.ms))
+  const done = run('')
+  assert.equal(done.status, 0, done.said)
+  assert.ok(done.ms < 295, String(done.ms))
+})
