@@ -110,6 +110,11 @@ export function createClient<S>(parts: ClientParts): Client<S> {
     now: parts.clock,
     dialect,
     kept,
+    listening: async () => {
+      const heardOn = connection.current
+      await heardOn?.listening()
+      return () => heardOn !== undefined && connection.current === heardOn
+    },
     page: (method, cursor, given) => ask(method, cursor === undefined ? {} : { cursor }, given),
   })
 

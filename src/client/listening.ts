@@ -1,5 +1,5 @@
 import type { ListenFilter } from '../model/call.ts'
-import { isCallFailed } from '../model/failure.ts'
+import { CallFailed, isCallFailed } from '../model/failure.ts'
 import { isObject, own, type JsonObject } from '../model/json.ts'
 import type { Notification } from '../model/notification.ts'
 import type { Features } from '../model/served.ts'
@@ -34,7 +34,7 @@ const maxWaitMs = 30_000
 
 /**
  * Subscribes to changes in whatever way the server has: a listen stream, or subscriptions in the session. Resolves once
- * the server said what it will tell. @throws Refusal, CallFailed
+ * the server said what it will tell, and whatever it tells from then on is heard. @throws Refusal, CallFailed
  */
 export async function subscribe(
   filter: ListenFilter,
@@ -61,7 +61,11 @@ export async function subscribe(
     },
   }
   const running = keepUp(listening, options).then(
-    () => feed.end(),
+    () => {
+      feed.end()
+      // Where it ends before it begun, it was stopped.
+      first.reject(new CallFailed('Cancelled', { ran: 'no', message: 'The subscription was cancelled' }))
+    },
     (error: Error) => {
       // Whoever closed the client knows.
       const isClosed = stop.signal.aborted || (isCallFailed(error) && error.kind === 'Cancelled')
@@ -162,6 +166,7 @@ async function inSession(
 ): Promise<void> {
   const honoured = honouredIn(filter, caller.dialect?.features ?? new Set())
   const wanted = honoured.resourceSubscriptions ?? []
+  const added: string[] = []
   const over = deferred()
   const remove = listeners.add({
     notified(notification) {
@@ -173,13 +178,18 @@ async function inSession(
   const stop = (): void => over.resolve()
   signal.addEventListener('abort', stop, { once: true })
   try {
-    for (const uri of wanted) await uris.add(uri, caller)
+    await Promise.race([caller.listening(), over.promise])
+    if (signal.aborted) return
+    for (const uri of wanted) {
+      added.push(uri)
+      await uris.add(uri, caller)
+    }
     acknowledged(honoured)
     await over.promise
   } finally {
     signal.removeEventListener('abort', stop)
     remove()
-    for (const uri of wanted) await uris.remove(uri, caller)
+    for (const uri of added) await uris.remove(uri, caller)
   }
 }
 

@@ -68,6 +68,10 @@ export interface ListsOptions {
   readonly now: () => number
   /** What is spoken. */
   dialect(): Dialect
+  /**
+   * Resolves once changes are heard of. What it resolves to tells whether they still are, with none missed since then.
+   */
+  listening(): Promise<() => boolean>
   page(method: string, cursor: string | undefined, options: RequestOptions): Promise<JsonObject>
   kept(dialect: Dialect): Kept
 }
@@ -120,11 +124,13 @@ export function createLists(options: ListsOptions): Lists {
     const store = options.kept(dialect)
     const stored = await store.get(method)
     if (Array.isArray(stored?.items)) return remember(kind, stored.items as readonly JsonObject[], 0, dialect)
+    const isTold = dialect.features.has(tells) && dialect.features.has('handshake')
+    const stillHears = isTold ? await options.listening() : undefined
     const emptyMeansMore = dialect.features.has('pagination.emptyCursor')
     const fetch = (cursor: string | undefined): Promise<JsonObject> => options.page(method, cursor, given)
     const whole = await readPages(fetch, { member: kind, named }, emptyMeansMore, options.limits, logger)
     const { items, isPublic } = whole
-    const goodMs = goodFor(whole, dialect.features.has(tells) && dialect.features.has('handshake'))
+    const goodMs = goodFor(whole, stillHears?.() === true)
     if (whole.ttlMs !== undefined) await store.set(method, { items }, { ttlMs: whole.ttlMs, isPublic })
     return remember(kind, items, goodMs > 0 ? now() + goodMs : 0, dialect)
   }

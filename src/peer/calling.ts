@@ -93,6 +93,11 @@ export interface Caller {
   call(request: Request): Promise<JsonObject>
   /** Sends a notification. Resolves to whether the revision has it. */
   notify(method: string, params?: JsonObject): Promise<boolean>
+  /**
+   * Resolves once what the server says unasked is heard from now on; where it opens a stream for that, after a second at
+   * the latest. Never rejects.
+   */
+  listening(): Promise<void>
   /** The answer to a question that a result asked, as the wire has it. */
   encodeAnswer(method: AskMethod, answer: AskAnswer): JsonObject
   /** What an error inside a task means. */

@@ -206,6 +206,7 @@ export function createCaller(link: Link, options: CallerOptions): Caller {
       await link.send({ text: notificationText(method, convert.params.encode(params, ignore)) })
       return true
     },
+    listening: async () => link.listening?.(),
     encodeAnswer(method, answer) {
       // An answer inside a request is bare: it is the result of nothing (multi round-trip requests).
       const { resultType: _, ...bare } = dialect?.codec.asks.get(method)?.result.encode(answer, ignore) ?? answer

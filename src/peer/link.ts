@@ -67,6 +67,11 @@ export interface Link {
    * taken (`notifications/initialized`), it opens the stream of a session, where the server has one.
    */
   agree(agreement: LinkAgreement): void
+  /**
+   * Resolves once the link hears what the server says unasked, or it is clear that it will not, or a second is over. Never
+   * rejects. Absent where that is so from the beginning.
+   */
+  listening?(): Promise<void>
   /** Resolves once everything is let go of: streams, sockets, the process with its children. Ends the session, where there is one. */
   close(): Promise<void>
 }

@@ -111,6 +111,22 @@ test('in a session a resource is subscribed to once, however many want it', asyn
   assert.equal(pair.target.sent().at(-1), 'resources/unsubscribe')
 })
 
+test('a subscription that was refused takes nothing from another', async () => {
+  await using pair = await connected(shelf(), { revision: legacy })
+  const first = await pair.client.subscribe('memo://a')
+  pair.target.alter = (message, way) => {
+    const { uri } = (message.params ?? {}) as { uri?: string }
+    return way === '>' && uri === 'memo://nope' ? { ...message, method: 'nope' } : message
+  }
+  await assert.rejects(pair.client.subscribe(['memo://nope', 'memo://a']), { kind: 'UnknownMethod' })
+  const left = pair.target.crossed.filter(([, { method }]) => method === 'resources/unsubscribe')
+  assert.deepEqual(
+    left.map(([, { params }]) => (params as { uri: string }).uri),
+    ['memo://nope'],
+  )
+  await first.close()
+})
+
 test('a stream that is closed is cancelled on the wire', async () => {
   await using pair = await connected(shelf(), { revision: modern })
   const changes = await pair.client.subscribe('memo://a')

@@ -16,6 +16,8 @@ export interface FollowOptions {
   readonly again: boolean
   /** Failures in a row after which it is given up. */
   readonly maxFailures: number
+  /** The server took the stream up, again or for the first time. */
+  opened?(): void
   message(message: JsonObject): void
   /** An event was too large, and is skipped. */
   overflow(): void
@@ -87,6 +89,7 @@ export function follow(room: HttpRoom, options: FollowOptions): Abandonable {
           failures = 0
           silences += 1
           decoder = decode()
+          options.opened?.()
         } else if (gone || !refusal.passing) lose(refusal.failure)
         else {
           abort()

@@ -11,6 +11,8 @@ import type { HttpRequest, HttpSend, ReadHeader } from './http-types.ts'
 
 /** Milliseconds that the end of a session may take at the end of its link. */
 const farewellMs = 2_000
+/** Milliseconds that those who listen wait for the stream of a session: some servers answer only once they have something to say. */
+const openingMs = 1_000
 /** The longest session id that is taken. */
 const maxSessionId = 4_096
 
@@ -28,7 +30,8 @@ export function createHttpLink(url: URL, options: HttpLinkOptions = {}): Link {
   let session: string | undefined
   let gone = false
   let closed = false
-  let listening = false
+  let settled: (() => void) | undefined
+  let listening: Promise<void> | undefined
   let headers = headersOf(options, session, agreement)
 
   function request(method: HttpRequest['method'], more: Readonly<Record<string, string>>, body?: string): HttpRequest {
@@ -71,16 +74,17 @@ export function createHttpLink(url: URL, options: HttpLinkOptions = {}): Link {
 
   /** Opens the stream for what the server says unasked. Not every server has one, which is no fault. */
   function listen(room: HttpRoom): void {
-    if (listening || agreement?.http.sessions !== true || listener === undefined) return
-    listening = true
+    if (listening !== undefined || agreement?.http.sessions !== true || listener === undefined) return
+    listening = within(openingMs, new Promise((resolve) => (settled = resolve)))
     follow(room, {
       lastEventId: '',
       retryMs: undefined,
       again: false,
       maxFailures: Infinity,
+      opened: () => settled?.(),
       message: (message) => listener?.message(message, {}),
       overflow: () => listener?.noise?.('stream', `an event of more than ${caps.maxMessageBytes} bytes`),
-      lost: () => {},
+      lost: () => settled?.(),
     })
   }
 
@@ -112,7 +116,9 @@ export function createHttpLink(url: URL, options: HttpLinkOptions = {}): Link {
       agreement = agreed
       useSession(agreed.http.versionHeader === 'always' ? undefined : session)
     },
+    listening: () => listening ?? Promise.resolve(),
     async close() {
+      settled?.()
       closed = true
       listener = undefined
       for (const one of open) one.abandon()
@@ -128,6 +134,17 @@ export function createHttpLink(url: URL, options: HttpLinkOptions = {}): Link {
     const ending = { caps, open, timeoutMs: farewellMs, seen: () => {} }
     await acknowledged(send, request('DELETE', {}), ending).catch(() => {})
   }
+}
+
+/** Resolves with `promise`, or when the time is over. */
+function within(ms: number, promise: Promise<void>): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms)
+    void promise.then(() => {
+      clearTimeout(timer)
+      resolve()
+    })
+  })
 }
 
 interface LinkHeaders {
