@@ -28,6 +28,8 @@ export interface JobFacts {
   /** Whether its effect has a name: `true` for a random one, where the server heeds names. */
   readonly key?: string | true
   readonly headerPlan?: () => HeaderPlan | undefined
+  /** Until when progress is heard of a task that the request becomes. */
+  readonly progressUntil?: AbortSignal
   /** Declared for this request beside the client's own. */
   readonly capabilities?: ClientCapabilities
 }
@@ -199,7 +201,7 @@ function requestOf(
   until: number,
   sending: SendingOptions,
 ): Parameters<Caller['call']>[0] {
-  const { method, params, meta, options, headerPlan, capabilities } = job
+  const { method, params, meta, options, headerPlan, capabilities, progressUntil } = job
   const sendsKey = key !== undefined && (job.key !== true || heedsKeys(caller))
   const all = sendsKey ? { ...meta, [keyName]: key } : meta
   return {
@@ -210,6 +212,7 @@ function requestOf(
     timeoutMs: options.timeoutMs ?? sending.timeoutMs,
     maxTimeoutMs: Math.max(1, until - performance.now()),
     onProgress: options.onProgress,
+    progressUntil,
     keepAlive: method === 'tools/call',
     headerPlan: headerPlan?.(),
     capabilities,

@@ -33,13 +33,19 @@ export interface ToolCalls {
 export function createToolCalls(options: ToolCallsOptions): ToolCalls {
   const { lists, ask, checks } = options
 
-  async function send(name: string, args: JsonObject, given: CallOptions): Promise<JsonObject> {
+  async function send(
+    name: string,
+    args: JsonObject,
+    given: CallOptions,
+    progressUntil?: AbortSignal,
+  ): Promise<JsonObject> {
     const asks = await asTaskOrNot(name, given)
     const params = { name, arguments: args, ...asks.params }
     const facts: JobFacts = {
       key: given.idempotencyKey ?? true,
       repeatable: () => isHarmless(name),
       headerPlan: () => lists.tool(name)?.headerPlan,
+      ...(progressUntil && { progressUntil }),
       ...asks.facts,
     }
     try {
@@ -97,9 +103,14 @@ export function createToolCalls(options: ToolCallsOptions): ToolCalls {
   return {
     async call(name, args = {}, given = {}) {
       return afterVisits('tools/call', given, options, async (round) => {
-        const result = await send(name, args, round === 0 ? given : again(given, round))
-        const whole = own(result, 'resultType') === 'task' ? await followed(asTask(result), given) : result
-        return answered(name, whole)
+        const over = given.onProgress && new AbortController()
+        try {
+          const result = await send(name, args, round === 0 ? given : again(given, round), over?.signal)
+          const whole = own(result, 'resultType') === 'task' ? await followed(asTask(result), given) : result
+          return answered(name, whole)
+        } finally {
+          over?.abort()
+        }
       })
     },
     async start(name, args = {}, given = {}) {

@@ -20,6 +20,7 @@ export interface Waiting {
   readonly patience: Patience
   readonly signal: AbortSignal | undefined
   readonly onProgress: ((progress: ProgressParams) => void) | undefined
+  readonly progressUntil: AbortSignal | undefined
   /** Hears what belongs to the request besides its answer, where that names it. */
   readonly onNotification: ((method: string, params: JsonObject) => void) | undefined
   resolve(result: JsonObject): void

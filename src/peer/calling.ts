@@ -39,6 +39,11 @@ export interface Request extends Patience {
   readonly meta?: JsonObject
   readonly signal?: AbortSignal | undefined
   readonly onProgress?: ((progress: ProgressParams) => void) | undefined
+  /**
+   * Until when progress is heard also after the answer, where that is a task: its token stays good for the task's life
+   * (2025-11-25, tasks, task progress notifications). Without it, until the answer.
+   */
+  readonly progressUntil?: AbortSignal | undefined
   /** Hears what the server tags as belonging to this request, and its acknowledgement. */
   readonly onNotification?: ((method: string, params: JsonObject) => void) | undefined
   /** Which arguments HTTP headers repeat. */

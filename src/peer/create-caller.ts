@@ -28,6 +28,8 @@ export function createCaller(link: Link, options: CallerOptions): Caller {
   const { transport } = link
   const overHttp = transport === 'http' || transport === 'http+sse'
   const table = createWaitingTable()
+  /** Who hears of tasks that requests became, by the token of the request. */
+  const lasting = new Map<RequestId, (progress: ProgressParams) => void>()
   const writeParams = createParamsWriter(options)
   const desk = createAskDesk({
     dialect: () => dialect,
@@ -62,6 +64,7 @@ export function createCaller(link: Link, options: CallerOptions): Caller {
         patience: request,
         signal,
         onProgress: request.onProgress,
+        progressUntil: request.progressUntil,
         onNotification: request.onNotification,
         resolve,
         reject,
@@ -96,15 +99,24 @@ export function createCaller(link: Link, options: CallerOptions): Caller {
     const waiting = id === undefined ? undefined : table.take(id)
     if (!waiting) return noise(`an answer that nothing waits for: ${JSON.stringify(message.id ?? null)}`)
     if (message.error) return waiting.reject(failureOf(message.error, waiting.codec, received))
-    settle(waiting, message.result)
+    settle(waiting, message.result, id)
   }
 
-  function settle(waiting: Waiting, result: JsonObject): void {
+  function settle(waiting: Waiting, result: JsonObject, id: RequestId | undefined): void {
     try {
-      waiting.resolve(decodeResult(waiting.codec, waiting.method, result))
+      const decoded = decodeResult(waiting.codec, waiting.method, result)
+      if (id !== undefined && own(decoded, 'resultType') === 'task') outlast(waiting, id)
+      waiting.resolve(decoded)
     } catch (error) {
       waiting.reject(error)
     }
+  }
+
+  /** Goes on hearing of a task that a request became. */
+  function outlast({ onProgress, progressUntil }: Waiting, token: RequestId): void {
+    if (!onProgress || !progressUntil || progressUntil.aborted) return
+    lasting.set(token, onProgress)
+    progressUntil.addEventListener('abort', () => lasting.delete(token), { once: true })
   }
 
   function notified(method: string, params: JsonObject, received: Received): void {
@@ -131,12 +143,13 @@ export function createCaller(link: Link, options: CallerOptions): Caller {
   function progressed(params: JsonObject): void {
     const token = own(params, 'progressToken')
     const waiting = isRequestId(token) ? table.get(token) : undefined
-    if (!waiting || !isRequestId(token) || typeof own(params, 'progress') !== 'number') {
+    const onProgress = isRequestId(token) ? (waiting?.onProgress ?? lasting.get(token)) : undefined
+    if (!isRequestId(token) || !(waiting ?? onProgress) || typeof own(params, 'progress') !== 'number') {
       return noise('progress of nothing in flight')
     }
     table.heard(token)
     // The two members that every one has were looked at.
-    waiting.onProgress?.(params as unknown as ProgressParams)
+    onProgress?.(params as unknown as ProgressParams)
   }
 
   const listener: LinkListener = {

@@ -107,3 +107,53 @@ test('where there are no tasks a call is a call', async () => {
   await using other = await connected(serverOf({ tools: [add] }), { revision: modern })
   assert.deepEqual((await other.client.call('add', { a: 1, b: 2 }, { task: true })).structured, { sum: 3 })
 })
+
+const climbs = tool('climbs', { task: 'always' }, async (_args, ctx) => {
+  for (let step = 1; step <= 3; step++) {
+    await delay(15)
+    ctx.progress(step, 3)
+  }
+  return 'top'
+})
+
+test('progress of a call that became a task is heard until its end, where the revision has it', async () => {
+  for (const revision of eras) {
+    await using pair = await connected(serverOf({ tools: [climbs], tasks: { pollIntervalMs: 20 } }), {
+      revision,
+      serve,
+    })
+    const heard: number[] = []
+    const onProgress = ({ progress }: { readonly progress: number }): void => void heard.push(progress)
+    assert.equal((await pair.client.call('climbs', {}, { task: true, onProgress })).text, 'top')
+    assert.deepEqual(heard, revision === legacy ? [1, 2, 3] : [])
+  }
+})
+
+test('progress that comes with the task is heard, and none of a task that nobody waits for any more', async () => {
+  await using pair = await connected(server(), { revision: legacy, serve })
+  let token: unknown
+  const tell = (progress: number): void =>
+    pair.target.say({ method: 'notifications/progress', params: { progressToken: token as number, progress } })
+  pair.target.alter = (message, way) => {
+    if (way === '>' && message.method === 'tools/call') token = message.id
+    // Right behind the answer, before anybody can have looked at that.
+    if (way === '<' && message.id === token) queueMicrotask(() => tell(0.5))
+    return message
+  }
+  const heard: number[] = []
+  const onProgress = ({ progress }: { readonly progress: number }): void => void heard.push(progress)
+  await pair.client.call('slow', {}, { task: true, onProgress })
+  tell(7)
+  assert.deepEqual(heard, [0.5])
+  await pair.client.tasks.start('slow', {}, { onProgress })
+  tell(8)
+  assert.deepEqual(heard, [0.5])
+  const stop = new AbortController()
+  const call = pair.client.call('endless', {}, { task: true, onProgress, signal: stop.signal })
+  await delay(30)
+  tell(9)
+  stop.abort()
+  await assert.rejects(call, { kind: 'Cancelled' })
+  tell(10)
+  assert.deepEqual(heard, [0.5, 0.5, 9])
+})
