@@ -102,6 +102,7 @@ export function createSessionBook<Live>(options: SessionBookOptions<Live>): Sess
     kept.set(id, entry)
     byKey.set(ticket.key, entry)
     letGo()
+    makeRoom()
     return entry
   }
 
@@ -110,12 +111,13 @@ export function createSessionBook<Live>(options: SessionBookOptions<Live>): Sess
     byKey.delete(ticket.key)
   }
 
+  /** Lets go of what was idle for too long. */
   function letGo(): void {
     const idleSince = clock() - idleMs
     // Busy ones go to the back, so the walk ends after one round.
     let left = kept.size
     for (const [id, entry] of kept) {
-      if (left === 0 || (entry.usedAt > idleSince && kept.size <= maxLive)) return
+      if (left === 0 || entry.usedAt > idleSince) return
       left -= 1
       if (!busy(entry.live)) forget(entry)
       else {
@@ -123,6 +125,13 @@ export function createSessionBook<Live>(options: SessionBookOptions<Live>): Sess
         kept.set(id, Object.assign(entry, { usedAt: clock() }))
       }
     }
+  }
+
+  /** Lets go of the idle ones over the bound, those first that were used longest ago. */
+  function makeRoom(): void {
+    if (kept.size <= maxLive) return
+    const idle = [...kept.values()].filter(({ live }) => !busy(live))
+    for (const entry of idle.slice(0, Math.max(0, idle.length - maxLive))) forget(entry)
   }
 
   function use(entry: Kept<Live>): Kept<Live> {
@@ -201,6 +210,7 @@ export function createSessionBook<Live>(options: SessionBookOptions<Live>): Sess
       return sealed ?? text
     },
     async find(id, principal) {
+      letGo()
       const here = kept.get(id)
       const owner = principal?.id
       if (here !== undefined) return here.ticket.principal !== owner || isOver(here.ticket) ? undefined : use(here)

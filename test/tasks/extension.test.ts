@@ -163,6 +163,16 @@ test('whoever bears the id has the task of nobody in particular; that of a princ
   assert.equal(ok(await hers.request('tasks/get', { taskId: owned }))['status'], 'working')
 })
 
+test('maxAnonymous: of what clients make that are nobody so much is kept, whoever they are; a principal has room of its own', async () => {
+  const { server } = workshop({ tasks: { maxAnonymous: 2 } })
+  const [one, other] = [await clientOf(server), await clientOf(server)]
+  ok(await one.request('tools/call', { name: 'must' }))
+  ok(await other.request('tools/call', { name: 'must' }))
+  assert.equal((await one.request('tools/call', { name: 'must' })).error?.code, -32603)
+  const somebody = await clientOf(server, { principal: ada })
+  ok(await somebody.request('tools/call', { name: 'must' }))
+})
+
 test('whoever listens to its tasks is told of each change with what it came to, and of no other task', async () => {
   const { server } = workshop()
   const client = await clientOf(server, { principal: ada })

@@ -273,20 +273,23 @@ test('a client that goes away cancels no task', async () => {
   assert.deepEqual(done, ['began', 'ended'])
 })
 
-test('a task is forgotten after its time, which is never longer than the server keeps any', async () => {
+test('ttlMs, maxTtlMs: a task is forgotten after its time, which is never longer than the server keeps any', async () => {
   let now = 1_000_000
   const { server, done } = workshop({ clock: () => now, tasks: { ttlMs: 5000, maxTtlMs: 60_000 } })
   const client = await clientOf(server, speak())
-  assert.equal((await started(client, 'held', 1e12))['ttl'], 60_000)
+  assert.equal((await started(client, 'held', 60_000))['ttl'], 60_000)
+  assert.equal((await started(client, 'held', 60_001))['ttl'], 60_000)
   const { task } = ok(await client.request('tools/call', { name: 'held', task: {} }))
   assert.equal((task as { ttl: number }).ttl, 5000)
   const { taskId } = task as { taskId: string }
-  now += 5001
+  now += 4999
+  assert.equal(ok(await client.request('tasks/get', { taskId }))['status'], 'working')
+  now += 1
   assert.equal((await client.request('tasks/get', { taskId })).error?.code, -32602)
-  assert.deepEqual(done, ['began', 'began'])
+  assert.deepEqual(done, ['began', 'began', 'began'])
 })
 
-test('there is a bound to the tasks of an owner, and to those that a process works on', async () => {
+test('maxPerOwner, maxRunning: there is a bound to the tasks of an owner, and to those that a process works on', async () => {
   const few = workshop({ tasks: { maxPerOwner: 2 } })
   const client = await clientOf(few.server, speak())
   await started(client, 'held')

@@ -233,7 +233,8 @@ export async function serveHttp(peer: Peer, options: ServeHttpOptions = {}): Pro
   const { createServer } = await import('node:http')
   const server = createServer(
     {
-      maxHeaderSize: caps.maxHeaderBytes,
+      // Node refuses the byte that makes this number full.
+      maxHeaderSize: caps.maxHeaderBytes + 1,
       connectionsCheckingInterval: Math.min(30_000, caps.headersTimeoutMs, caps.messageTimeoutMs),
     },
     handler,
