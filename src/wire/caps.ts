@@ -31,7 +31,10 @@ export interface Caps {
   readonly maxPendingAsks: number
   /** Bytes that may wait for a client which does not read; then it is cut off. */
   readonly maxUnreadBytes: number
-  /** Milliseconds that the headers of an HTTP request may take to arrive. */
+  /**
+   * Milliseconds that the headers of an HTTP request may take to arrive, and that `authenticate` may take to tell who
+   * connects to a socket.
+   */
   readonly headersTimeoutMs: number
   /** Milliseconds that a message may take to arrive once it has begun: an HTTP request, a line on a socket. */
   readonly messageTimeoutMs: number
