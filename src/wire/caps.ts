@@ -19,7 +19,10 @@ export interface Caps {
   readonly maxHeaderBytes: number
   /** Requests that one connection or one session has running at once. */
   readonly maxInFlight: number
-  /** Responses that one HTTP endpoint has open at once: requests that run, and streams. */
+  /**
+   * Responses that one HTTP endpoint has open at once: requests that run, and streams. Answers to what a client was asked,
+   * and notifications, are taken in all the same.
+   */
   readonly maxOpen: number
   /** Streams without an end that one HTTP endpoint has open at once: `subscriptions/listen`, GET, HTTP+SSE. */
   readonly maxListeners: number

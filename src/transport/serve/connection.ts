@@ -22,6 +22,8 @@ export interface ConnectionOptions {
   readonly principal?: Principal | undefined
   readonly caps: Caps
   readonly logger: Logger
+  /** Whether what the channel shares its room with is full, so that no request is taken in. */
+  isFull?(): boolean
 }
 
 /** What the HTTP request that carried a message says besides. */
@@ -96,7 +98,8 @@ export function createConnection(peer: Peer, options: ConnectionOptions): Connec
   }
 
   function begin(request: RequestMessage, reply: Reply, { outlet, principal }: Way): void {
-    if (state !== 'open' || open.size >= caps.maxInFlight) return refuse(request.id, 'Overloaded', reply)
+    if (state !== 'open' || open.size >= caps.maxInFlight || options.isFull?.())
+      return refuse(request.id, 'Overloaded', reply)
     if (!handshakes || peer.isSelfContained(request, undefined)) {
       if (!handshakes && request.method === 'initialize') return agree(request, reply, principal)
       if (request.method === 'subscriptions/listen' && listening >= caps.maxListenersEach) {

@@ -217,8 +217,9 @@ export function createHttpSessions(
     new Answering({ reply, accepted, headers: ['mcp-session-id', id] }).finish(answer)
   }
 
-  /** Whether a request cannot be taken in, nor waited for. */
-  const isFull = ({ inFlight }: Session): boolean => open.closing || inFlight.size >= maxInFlight
+  /** Whether a request cannot be taken in, nor waited for. @param apart responses that it needs and that are open already */
+  const isFull = ({ inFlight }: Session, apart = 0): boolean =>
+    open.closing || open.isFull(apart) || inFlight.size >= maxInFlight
 
   function createReply({ reply }: Visit, { streams }: Live, accepted: Accepted, header: ReadHeader): Answering {
     const elsewhere = (text: string): boolean => streams.listening && streams.announce(text)
@@ -267,7 +268,8 @@ export function createHttpSessions(
           return settle(peer.refuse(message.id, message.refusal, session.codec))
         }
         if (message.kind === 'request') {
-          if (isFull(session)) {
+          // The batch has one response for all of them, which is watched.
+          if (isFull(session, 1)) {
             return settle(peer.refuse(message.id, new Refusal('Overloaded'), session.codec))
           }
           const exchange = peer.answerInSession(message, session, answering, visit.principal)

@@ -53,6 +53,7 @@ export function createHttpSse(peer: Peer, options: HttpOptions, random: Random, 
         principal,
         caps,
         logger,
+        isFull: () => open.isFull(),
       })
       const unwatch = open.watch({ keepAlive: () => reply.write(sseComment('keep-alive')) })
       const leave = (): void => {

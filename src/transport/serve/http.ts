@@ -45,7 +45,7 @@ export function createHttpEndpoint(peer: Peer, options: HttpOptions = {}): HttpE
   const random = options.random ?? ((length) => crypto.getRandomValues(new Uint8Array(length)))
   const caps = { ...defaultCaps, ...options.caps }
   const guard = createGuard(options)
-  const open = createOpenExchanges(options.keepAliveMs ?? 15_000)
+  const open = createOpenExchanges(options.keepAliveMs ?? 15_000, caps.maxOpen)
   const sessions = peer.codecs.newestWithHandshake ? createHttpSessions(peer, { ...options, random }, open) : undefined
   const sse = sessions && createHttpSse(peer, options, random, open)
   const hasStreams = sessions !== undefined && peer.codecs.all.some((codec) => codec.http.sessions)
@@ -95,14 +95,14 @@ export function createHttpEndpoint(peer: Peer, options: HttpOptions = {}): HttpE
     if (step === 'NotFound') return notFound(peer, reply)
     if (typeof step === 'object') return notAllowed(reply, step)
     if (request.method === 'OPTIONS') return step({ request, reply, principal: undefined })
-    if (isShut(request) || open.size >= caps.maxOpen) return refuse(reply, busy())
+    if (isShut(request)) return refuse(reply, busy())
     if (authenticate === undefined) return step({ request, reply, principal: undefined })
     void identify(request, reply, authenticate, step)
   }
 
-  /** While the endpoint closes, only what is posted may yet be for something that is under way: {@link receive} tells. */
+  /** While the endpoint closes, or is full, only what is posted may be for something that is under way: {@link receive} tells. */
   function isShut({ method }: HttpRequest): boolean {
-    return closed || (open.closing && method !== 'POST')
+    return closed || (method !== 'POST' && (open.closing || open.isFull()))
   }
 
   async function identify(request: HttpRequest, reply: HttpReply, ask: Authenticate, step: Step): Promise<void> {
@@ -187,7 +187,7 @@ export function createHttpEndpoint(peer: Peer, options: HttpOptions = {}): HttpE
       if (isOfSession && sessions !== undefined) return void sessions.receiveMalformed(visit, message.answers)
       return refuse(visit.reply, message.refusal, message.id)
     }
-    if (message.kind === 'request' && open.closing) return refuse(visit.reply, busy(), message.id)
+    if (message.kind === 'request' && (open.closing || open.isFull())) return refuse(visit.reply, busy(), message.id)
     const facts = message.kind === 'response' ? {} : message
     if (peer.isSelfContained(facts, visit.request.header('mcp-protocol-version'))) {
       return receiveSelfContained(visit, message, accepted)

@@ -14,8 +14,11 @@ export interface OpenResponse extends Quiet {
 
 /** The exchanges of one endpoint whose answers are still to come. */
 export interface OpenExchanges {
-  /** Responses that are open: of exchanges, and streams. */
-  readonly size: number
+  /**
+   * Whether as many responses are open as may be, of exchanges and streams: nothing new begins, but what ends something
+   * that runs is taken in. @param apart how many of them are those of whoever asks
+   */
+  isFull(apart?: number): boolean
   /** Whether it was drained, or is being: what is not under way yet is refused, since nobody would wait for it. */
   readonly closing: boolean
   /** Finishes `response` with the exchange's answer, and keeps it alive until then. */
@@ -37,8 +40,8 @@ interface Running extends Watched {
   readonly stream: OpenResponse
 }
 
-/** One timer for all of them, running only while there are any. */
-export function createOpenExchanges(keepAliveMs: number): OpenExchanges {
+/** One timer for all of them, running only while there are any. @param maxOpen the cap on them */
+export function createOpenExchanges(keepAliveMs: number, maxOpen: number): OpenExchanges {
   const exchanges = new Set<Running>()
   const streams = new Set<Watched>()
   let closing = false
@@ -62,9 +65,7 @@ export function createOpenExchanges(keepAliveMs: number): OpenExchanges {
   }
 
   return {
-    get size() {
-      return exchanges.size + streams.size
-    },
+    isFull: (apart = 0) => exchanges.size + streams.size - apart >= maxOpen,
     get closing() {
       return closing
     },
