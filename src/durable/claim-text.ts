@@ -13,20 +13,26 @@ type ClaimRecord =
 type Common = readonly [bound: string, round: number, answers: readonly (string | null)[], since: number]
 
 /**
- * The text of a claim. @param outcome the text of what the call came to, where that is known already
+ * The text of a claim. Written in one piece: one that is put together stays in its parts, and very many are kept.
  * @throws Refusal `Unserializable` if what the call came to is not JSON
  */
-export function claimText(claim: Claim, outcome?: string): string {
-  const head = JSON.stringify(headOf(claim))
-  return 'outcome' in claim ? `${head.slice(0, -1)},${outcome ?? outcomeText(claim.outcome)}]` : head
+export function claimText(claim: Claim): string {
+  const record = headOf(claim)
+  if (!('outcome' in claim)) return JSON.stringify(record)
+  record.push(claim.outcome)
+  return textOf(record, ',{}]')
 }
 
 /** The text of what a call came to. @throws Refusal `Unserializable` if that is not JSON */
 export function outcomeText(outcome: Outcome | Elsewhere): string {
+  return textOf(outcome, '{}')
+}
+
+/** @param empty how the text ends of an outcome that has none: what has no text is left out without a word */
+function textOf(value: unknown, empty: string): string {
   try {
-    const text = JSON.stringify(outcome)
-    // What has no text is left out without a word.
-    if (text === '{}') throw new TypeError('This has no text in JSON')
+    const text = JSON.stringify(value)
+    if (text.endsWith(empty)) throw new TypeError('This has no text in JSON')
     return text
   } catch (cause) {
     throw new Refusal('Unserializable', { cause })
@@ -57,7 +63,7 @@ export function readClaim(text: string): Claim {
 }
 
 /** All but the outcome, which comes last. */
-function headOf(claim: Claim): readonly unknown[] {
+function headOf(claim: Claim): unknown[] {
   const { arguments: bound, round, since } = claim
   const answers: (string | null)[] = []
   for (let of = 0; of <= round; of++) answers.push(claim.answers[of] ?? null)

@@ -209,12 +209,13 @@ function planned({ token, claim }: Running, event: ClaimEvent, now: number): Pla
   const { next, verdict } = transition(claim, event)
   if (verdict.kind === 'stale') return undefined
   if (next === undefined) return { next, text: '' }
-  if (!('outcome' in next)) return { next, text: claimText(next) }
+  const text = claimText(next)
+  if (text.length <= longOutcome || !('outcome' in next)) return { next, text }
   const value = outcomeText(next.outcome)
-  if (value.length <= longOutcome) return { next, text: claimText(next, value) }
+  if (value.length <= longOutcome) return { next, text }
   // Of its run alone: one that was taken over must not write over what its successor tells.
   // The time first, so that the oldest are listed first.
   const at = `${outcomes}/${now.toString(36).padStart(9, '0')}.${token}`
-  const reading = (where: string | null): string => claimText(next, JSON.stringify({ at: where }))
+  const reading = (where: string | null): string => claimText({ ...next, outcome: { at: where } })
   return { next, text: reading(at), aside: { key: at, value, without: reading(null) } }
 }

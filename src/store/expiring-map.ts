@@ -1,127 +1,115 @@
-import type { Clock } from '../model/ports.ts'
+/** Something that goes when its time has come. It is its own entry of the map, since a store has very many of them. */
+export interface Expiring {
+  readonly key: string
+  /** Milliseconds since the epoch; `Infinity` for never. Changed by {@link ExpiringMap.renew} alone. */
+  expiresAt: number
+  /** Its place among those that will go, for the map; {@link nowhere} outside of it. */
+  place: number
+}
 
-/** A map whose entries go when their time has come. It runs no timer: what has expired goes with the next access. */
-export interface ExpiringMap<Value> {
+/** The place of what is in no map, or stays for ever. */
+export const nowhere = -1
+
+/** A map whose entries go when they are told that their time has come: it has neither a clock nor a timer. */
+export interface ExpiringMap<Item extends Expiring> {
   readonly size: number
-  get(key: string): Value | undefined
-  /** @param expiresAt milliseconds since the epoch; `Infinity` for ever */
-  set(key: string, value: Value, expiresAt: number): void
-  delete(key: string): void
+  /** Lets go of all whose time has come. @param now milliseconds since the epoch */
+  expire(now: number): void
+  get(key: string): Item | undefined
+  /** Takes in what has a key that nothing here has. */
+  add(item: Item): void
+  /** Gives another time to what is here. */
+  renew(item: Item, expiresAt: number): void
+  /** Lets go of what is here. */
+  delete(item: Item): void
   clear(): void
 }
 
-interface Entry<Value> {
-  readonly key: string
-  /** `undefined` once the entry left the map. */
-  value: Value | undefined
-  expiresAt: number
-  /** When the heap looks at the entry, which never moves within it; `Infinity`: it is not in there. */
-  dueAt: number
-}
+/** @param onGone told of all that leaves the map, deleted or expired */
+export function createExpiringMap<Item extends Expiring>(onGone: (item: Item) => void): ExpiringMap<Item> {
+  const items = new Map<string, Item>()
+  /** A binary heap, soonest first, of all that will go. */
+  const due: Item[] = []
 
-interface Due {
-  readonly dueAt: number
-}
-
-/** @param onGone told of every value whose key leaves the map, deleted or expired; not of one that is replaced */
-export function createExpiringMap<Value>(clock: Clock, onGone: (value: Value) => void): ExpiringMap<Value> {
-  const entries = new Map<string, Entry<Value>>()
-  /** A binary heap, soonest first. It may hold entries that left the map, or that got more time since. */
-  let due: Entry<Value>[] = []
-
-  function expire(): void {
-    const now = clock()
-    for (let soonest = due[0]; soonest !== undefined && soonest.dueAt <= now; soonest = due[0]) {
-      pop(due)
-      soonest.dueAt = Infinity
-      if (soonest.value === undefined) continue
-      if (soonest.expiresAt <= now) remove(soonest)
-      else schedule(soonest)
-    }
-  }
-
-  function remove(entry: Entry<Value>): void {
-    const { key, value } = entry
-    entry.value = undefined
-    entries.delete(key)
-    if (value !== undefined) onGone(value)
-  }
-
-  /** Keeps the heap within twice the entries, however many of them leave before their time. */
-  function schedule(entry: Entry<Value>): void {
-    if (entry.expiresAt === Infinity) return
-    entry.dueAt = entry.expiresAt
-    if (due.length <= 2 * entries.size + 64) return push(due, entry)
-    due = []
-    for (const other of entries.values()) {
-      other.dueAt = other.expiresAt
-      if (other.dueAt !== Infinity) push(due, other)
-    }
-  }
-
-  function add(key: string, value: Value, expiresAt: number): void {
-    const entry = { key, value, expiresAt, dueAt: Infinity }
-    entries.set(key, entry)
-    schedule(entry)
+  function remove(item: Item): void {
+    items.delete(item.key)
+    if (item.place !== nowhere) takeOut(due, item)
+    onGone(item)
   }
 
   return {
     get size() {
-      expire()
-      return entries.size
+      return items.size
     },
-    get(key) {
-      expire()
-      return entries.get(key)?.value
+    expire(now) {
+      for (let soonest = due[0]; soonest !== undefined && soonest.expiresAt <= now; soonest = due[0]) remove(soonest)
     },
-    set(key, value, expiresAt) {
-      const old = entries.get(key)
-      if (old === undefined) return add(key, value, expiresAt)
-      if (expiresAt < old.dueAt && old.dueAt !== Infinity) {
-        old.value = undefined
-        return add(key, value, expiresAt)
-      }
-      old.value = value
-      old.expiresAt = expiresAt
-      if (old.dueAt === Infinity) schedule(old)
+    get: (key) => items.get(key),
+    add(item) {
+      items.set(item.key, item)
+      if (item.expiresAt !== Infinity) rise(due, item, due.length)
     },
-    delete(key) {
-      expire()
-      const entry = entries.get(key)
-      if (entry !== undefined) remove(entry)
+    renew(item, expiresAt) {
+      item.expiresAt = expiresAt
+      if (item.place === nowhere) {
+        if (expiresAt !== Infinity) rise(due, item, due.length)
+      } else if (expiresAt === Infinity) takeOut(due, item)
+      else settle(due, item)
     },
+    delete: remove,
     clear() {
-      for (const entry of entries.values()) remove(entry)
-      due = []
+      for (const item of items.values()) onGone(item)
+      items.clear()
+      due.length = 0
     },
   }
 }
 
-function push<Item extends Due>(heap: Item[], item: Item): void {
-  let at = heap.length
+function takeOut<Item extends Expiring>(heap: Item[], item: Item): void {
+  const last = heap.pop()
+  if (last !== undefined && last !== item) {
+    last.place = item.place
+    settle(heap, last)
+  }
+  item.place = nowhere
+}
+
+/** Moves an item, which may have come to be too low or too high, to where it belongs. */
+function settle<Item extends Expiring>(heap: Item[], item: Item): void {
+  const { place } = item
+  rise(heap, item, place)
+  if (item.place === place) sink(heap, item, place)
+}
+
+/** Puts an item to `place`, or above it for as long as it goes sooner than what is there. */
+function rise<Item extends Expiring>(heap: Item[], item: Item, place: number): void {
+  let at = place
   while (at > 0) {
     const above = (at - 1) >> 1
     const parent = heap[above]
-    if (parent === undefined || parent.dueAt <= item.dueAt) break
-    heap[at] = parent
+    if (parent === undefined || parent.expiresAt <= item.expiresAt) break
+    put(heap, parent, at)
     at = above
   }
-  heap[at] = item
+  put(heap, item, at)
 }
 
-/** Takes the soonest out. */
-function pop(heap: Due[]): void {
-  const last = heap.pop()
-  if (last === undefined || heap.length === 0) return
-  let at = 0
+/** Puts an item to `place`, or below it for as long as something there goes sooner. */
+function sink<Item extends Expiring>(heap: Item[], item: Item, place: number): void {
+  let at = place
   for (;;) {
     const left = 2 * at + 1
     const right = left + 1
-    const below = (heap[right]?.dueAt ?? Infinity) < (heap[left]?.dueAt ?? Infinity) ? right : left
+    const below = (heap[right]?.expiresAt ?? Infinity) < (heap[left]?.expiresAt ?? Infinity) ? right : left
     const child = heap[below]
-    if (child === undefined || child.dueAt >= last.dueAt) break
-    heap[at] = child
+    if (child === undefined || child.expiresAt >= item.expiresAt) break
+    put(heap, child, at)
     at = below
   }
-  heap[at] = last
+  put(heap, item, at)
+}
+
+function put<Item extends Expiring>(heap: Item[], item: Item, place: number): void {
+  heap[place] = item
+  item.place = place
 }

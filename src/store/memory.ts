@@ -1,10 +1,10 @@
 import { answersAtOnce } from '../model/at-once.ts'
 import type { Clock } from '../model/ports.ts'
 import { Refusal } from '../model/refusal.ts'
-import type { AppendOptions, Listed, ListOptions, PutOptions, Store, Versioned } from '../model/store.ts'
+import type { AppendOptions, Listed, ListOptions, LogPage, PutOptions, Store, Versioned } from '../model/store.ts'
 import { StoreUnavailable } from '../model/store-unavailable.ts'
 import { createBus } from './bus.ts'
-import { createExpiringMap } from './expiring-map.ts'
+import { createExpiringMap, nowhere, type Expiring } from './expiring-map.ts'
 import { byBytes, createGroups, groupOf, type Member } from './groups.ts'
 import { createMemoryLog, type MemoryLog } from './memory-log.ts'
 
@@ -18,17 +18,15 @@ export interface MemoryStoreOptions {
   readonly maxLength?: number
 }
 
-interface Kept extends Member {
+interface Kept extends Member, Expiring {
+  readonly key: string
   value: string
   version: number
 }
 
-interface NamedLog {
-  readonly name: string
+interface NamedLog extends Expiring {
   readonly log: MemoryLog
 }
-
-const nothingKept: readonly string[] = []
 
 /**
  * A store in the memory of this process: nothing survives it, nothing leaves it, and no timer keeps it alive.
@@ -42,16 +40,25 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
   // One count for all keys: a version is never used twice, so a key deleted and put again is told from the old one.
   let lastVersion = 0
   const groups = createGroups()
-  const values = createExpiringMap<Kept>(clock, (gone) => {
+  const values = createExpiringMap<Kept>((gone) => {
     length -= gone.length
     groups.remove(gone)
   })
-  const logs = createExpiringMap<NamedLog>(clock, ({ name, log }) => (length -= name.length + log.length))
+  const logs = createExpiringMap<NamedLog>(({ key, log }) => (length -= key.length + log.length))
   const bus = createBus()
   let closed = false
 
   function mustBeOpen(): void {
     if (closed) throw new StoreUnavailable('The store is closed')
+  }
+
+  /** Stands before all that is done: what has expired is gone, and stays so until it is done. @returns the time */
+  function begin(): number {
+    mustBeOpen()
+    const now = clock()
+    values.expire(now)
+    logs.expire(now)
+    return now
   }
 
   /** Does it, or rejects. */
@@ -66,28 +73,30 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
     if (!isFull()) return
     if (length + added - groups.evictable(grown) > maxLength) throw new Refusal('StoreFull')
     while (isFull()) {
-      const next = groups.heaviest(grown)
-      if (next === undefined) throw new Refusal('StoreFull')
-      values.delete(next)
+      mustLetGo(groups.heaviest(grown))
     }
   }
 
   function makeRoom(group: string, maxInGroup: number): void {
     while (groups.size(group) >= maxInGroup) {
-      const oldest = groups.oldest(group)
-      if (oldest === undefined) throw new Refusal('StoreFull')
-      values.delete(oldest)
+      mustLetGo(groups.oldest(group))
     }
   }
 
+  function mustLetGo(key: string | undefined): void {
+    const next = key === undefined ? undefined : values.get(key)
+    if (next === undefined) throw new Refusal('StoreFull')
+    values.delete(next)
+  }
+
   function get(key: string): Versioned | undefined {
-    mustBeOpen()
+    begin()
     const found = values.get(key)
     return found && { value: found.value, version: found.version }
   }
 
   function put(key: string, value: string, putOptions: PutOptions = {}): number | undefined {
-    mustBeOpen()
+    begin()
     const { ifVersion, expiresAt = Infinity, evict = 'never' } = putOptions
     const old = values.get(key)
     if (ifVersion !== undefined && ifVersion !== (old?.version ?? 0)) return undefined
@@ -98,7 +107,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
     old.value = value
     old.version = ++lastVersion
     groups.renew(old, evict, key.length + value.length)
-    values.set(key, old, expiresAt)
+    values.renew(old, expiresAt)
     return lastVersion
   }
 
@@ -112,25 +121,35 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
     const added = key.length + value.length
     mustFit(true, added)
     const version = ++lastVersion
-    const nowhere = { group: undefined, older: undefined, newer: undefined }
-    const kept: Kept = { key, value, length: added, version, evict, ...nowhere }
+    const kept: Kept = {
+      key,
+      value,
+      length: added,
+      version,
+      evict,
+      group: undefined,
+      older: undefined,
+      newer: undefined,
+      expiresAt,
+      place: nowhere,
+    }
     length += added
     groups.add(kept)
-    values.set(key, kept, expiresAt)
+    values.add(kept)
     return version
   }
 
   function remove(key: string, ifVersion?: number): boolean {
-    mustBeOpen()
+    begin()
     const old = values.get(key)
     if (old === undefined || (ifVersion !== undefined && ifVersion !== old.version)) return false
-    values.delete(key)
+    values.delete(old)
     return true
   }
 
   function list(group: string, { after, limit = 100 }: ListOptions): readonly Listed[] {
-    // Asking for the size lets go of what has expired, so that the names of the group are those of values.
-    const keys = values.size === 0 ? nothingKept : groups.sorted(group)
+    begin()
+    const keys = groups.sorted(group)
     const first = after === undefined ? 0 : keys.findIndex((key) => byBytes(key, after) > 0)
     if (first < 0) return []
     return keys.slice(first, first + limit).flatMap((key) => {
@@ -140,14 +159,22 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
   }
 
   function append(name: string, value: string, appendOptions: AppendOptions): number {
+    const now = begin()
+    const { expiresAt } = appendOptions
     const old = logs.get(name)
-    const named: NamedLog = old ?? { name, log: createMemoryLog() }
     mustFit(old === undefined, value.length + (old === undefined ? name.length : 0))
+    const named = old ?? { key: name, log: createMemoryLog(), expiresAt, place: nowhere }
     length += old === undefined ? name.length : -named.log.length
-    const sequence = named.log.append(value, clock(), appendOptions)
+    const sequence = named.log.append(value, now, appendOptions)
     length += named.log.length
-    logs.set(name, named, appendOptions.expiresAt)
+    if (old === undefined) logs.add(named)
+    else logs.renew(old, expiresAt)
     return sequence
+  }
+
+  function read(name: string, after: number): LogPage {
+    begin()
+    return logs.get(name)?.log.read(after) ?? { entries: [], evictedThrough: 0 }
   }
 
   const store: Store = {
@@ -155,9 +182,9 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
     get: async (key) => get(key),
     put: async (key, value, putOptions) => put(key, value, putOptions),
     delete: async (key, ifVersion) => remove(key, ifVersion),
-    list: (group, listOptions = {}) => whileOpen(() => list(group, listOptions)),
-    append: (log, value, appendOptions) => whileOpen(() => append(log, value, appendOptions)),
-    read: (log, after) => whileOpen(() => logs.get(log)?.log.read(after) ?? { entries: [], evictedThrough: 0 }),
+    list: async (group, listOptions = {}) => list(group, listOptions),
+    append: async (log, value, appendOptions) => append(log, value, appendOptions),
+    read: async (log, after) => read(log, after),
     publish: (channel, message) => whileOpen(() => bus.publish(channel, message)),
     subscribe: (channel, listener) =>
       whileOpen(() => {
