@@ -70,6 +70,12 @@ export interface Claims {
   close(): void
 }
 
+/** A run, with its place among those that are held here. */
+interface HeldRun extends Running {
+  place: number
+}
+
+const notHeld = -1
 const defaults = { keepMs: 24 * 3_600_000, leaseMs: 15_000, maxClaims: 100_000 }
 
 /** Keeps claims in a store. One timer renews the leases of all runs of this process. */
@@ -78,7 +84,8 @@ export function createClaims(options: ClaimsOptions): Claims {
   const { keepMs, leaseMs, maxClaims } = { ...defaults, ...options }
   const values = valuesOf(store)
   const writer = createClaimWriter({ store, clock, logger, maxClaims })
-  const held = new Map<string, Running>()
+  /** The runs that are ours. In no order: one that ends makes room for the last. */
+  const held: HeldRun[] = []
   /** Tells this process from all others; what it claims is counted. */
   let holder: string | undefined
   let claimed = 0
@@ -129,7 +136,8 @@ export function createClaims(options: ClaimsOptions): Claims {
     const before = found && readClaim(found.value)
     const { next, verdict } = transition(before, attempt(claiming, token))
     if (next === undefined || next === before) return toldOf(verdict, before)
-    const running: Running = {
+    const running: HeldRun = {
+      place: notHeld,
       key,
       token,
       keepMs: Math.max(claiming.keepMs ?? keepMs, claiming.stateMs ?? 0),
@@ -163,30 +171,41 @@ export function createClaims(options: ClaimsOptions): Claims {
     throw error
   }
 
-  function hold(running: Running, again: boolean): Held {
-    held.set(running.key, running)
+  function hold(running: HeldRun, again: boolean): Held {
+    running.place = held.length
+    held.push(running)
     renewing ??= setInterval(renew, timerMs(leaseMs / 3)).unref()
     return {
       again,
       settle: (event) => {
         const written = writer.record(running, { ...event, token: running.token }, true)
-        held.delete(running.key)
+        letGo(running)
         return written
       },
     }
   }
 
+  function letGo(running: HeldRun): void {
+    if (running.place === notHeld) return
+    const last = held.pop()
+    if (last !== undefined && last !== running) {
+      held[running.place] = last
+      last.place = running.place
+    }
+    running.place = notHeld
+  }
+
   function renew(): void {
-    if (held.size === 0) {
+    if (held.length === 0) {
       clearInterval(renewing)
       renewing = undefined
     }
-    for (const running of held.values()) void renewLease(running)
+    for (const running of held) void renewLease(running)
   }
 
-  async function renewLease(running: Running): Promise<void> {
+  async function renewLease(running: HeldRun): Promise<void> {
     const { key, token } = running
-    const isHeld = (): boolean => held.get(key) === running
+    const isHeld = (): boolean => running.place !== notHeld
     try {
       const ours = await writer.write(running, { kind: 'renew', token, leaseUntil: clock() + leaseMs }, isHeld)
       if (!ours && isHeld()) logger.warn('a run was taken over while it was running', { key })

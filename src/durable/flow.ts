@@ -20,7 +20,7 @@ export interface Binding {
 export interface Flow {
   readonly id: string
   /** The client's key that it goes by, too; never another one. */
-  readonly key?: string
+  readonly key?: string | undefined
   /** 0 before anything was asked. */
   readonly round: number
   /** Digests of the questions that this round's answers belong to, by key. */
@@ -55,9 +55,9 @@ export function newFlow(random: Random): Flow {
   return namedFlow(Buffer.from(random(16)).toString('base64url'))
 }
 
-/** A flow that nothing has happened in yet, and that goes by a name of its caller's. */
-export function namedFlow(id: string): Flow {
-  return { id, round: 0, asked: {}, answers: {}, steps: {}, own: undefined }
+/** A flow that nothing has happened in yet, and that goes by a name of its caller's, who may have a key for it besides. */
+export function namedFlow(id: string, key?: string): Flow {
+  return { id, key, round: 0, asked: {}, answers: {}, steps: {}, own: undefined }
 }
 
 /** The stable key of one step of one flow, to be handed to whoever the step has its effect on. */

@@ -4,7 +4,7 @@ import type { Claiming, Held, Known, Settling } from '../durable/claims.ts'
 import { digest, fingerprint } from '../durable/digest.ts'
 import type { Flow } from '../durable/flow.ts'
 import type { Call, CallToolResult, CreateTaskResult, InputRequiredResult } from '../model/call.ts'
-import { isLater, type Awaitable } from '../model/at-once.ts'
+import { andThen, isLater, type Awaitable } from '../model/at-once.ts'
 import { isObject, own, type Json, type JsonObject } from '../model/json.ts'
 import { isRefusal, Refusal, type RefusalKind } from '../model/refusal.ts'
 import type { CallContext } from '../model/served.ts'
@@ -65,32 +65,61 @@ function givenKey({ meta }: Call, context: CallContext): string | undefined {
 
 type Answer = CallToolResult | InputRequiredResult | CreateTaskResult
 
+/** A call that has a key. */
+interface Keyed {
+  readonly run: Run
+  readonly go: (again: boolean) => Awaitable<Answer>
+  /** Whether the handler was begun. */
+  readonly begun: () => boolean
+}
+
 /**
- * Claims the call, runs it if that falls to us, and records what it came to; otherwise tells what is known.
+ * Claims the call, runs it if that falls to us, and records what it came to; otherwise tells what is known. Without
+ * waiting where neither the store nor the handler does.
  * @throws Refusal `DuplicateInFlight`, `KeyConflict`, `OutcomeUnknown`, `IdempotencyUnavailable`, `StoreFull`
  */
-export async function once(
+export function once(
   key: OnceKey,
   flow: Flow,
   entry: ToolEntry,
   run: Run,
   go: (again: boolean) => Awaitable<Answer>,
   begun: () => boolean,
-): Promise<Answer> {
-  const claiming = claim(key, flow, entry, run)
-  const claimed = isLater(claiming) ? await claiming : claiming
-  if ('kind' in claimed) return answerKnown(claimed)
+): Awaitable<Answer> {
+  const keyed = { run, go, begun }
+  return andThen(claim(key, flow, entry, run), (claimed) =>
+    'kind' in claimed ? answerKnown(claimed) : runHeld(claimed, keyed),
+  )
+}
+
+function runHeld(held: Held, keyed: Keyed): Awaitable<Answer> {
   // Whoever comes again with the key is told what became of the call, so it goes on without its caller.
-  run.context.detach()
+  keyed.run.context.detach()
   try {
-    const answer = await go(claimed.again)
-    const written = record(claimed, answer, run)
-    if (written !== undefined) await written
-    return answer
+    const answer = keyed.go(held.again)
+    return isLater(answer) ? finished(held, answer, keyed) : recorded(held, answer, keyed)
   } catch (thrown) {
-    void claimed.settle(begun() ? endOf(thrown, run) : unused(claimed))
-    throw thrown
+    return ended(held, thrown, keyed)
   }
+}
+
+async function finished(held: Held, going: Promise<Answer>, keyed: Keyed): Promise<Answer> {
+  try {
+    return await recorded(held, await going, keyed)
+  } catch (thrown) {
+    return ended(held, thrown, keyed)
+  }
+}
+
+function recorded(held: Held, answer: Answer, { run }: Keyed): Awaitable<Answer> {
+  const written = record(held, answer, run)
+  return written === undefined ? answer : written.then(() => answer)
+}
+
+/** @throws what was thrown */
+function ended(held: Held, thrown: unknown, { run, begun }: Keyed): never {
+  void held.settle(begun() ? endOf(thrown, run) : unused(held))
+  throw thrown
 }
 
 function claim(key: OnceKey, flow: Flow, entry: ToolEntry, run: Run): Awaitable<Held | Known> {

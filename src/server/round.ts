@@ -78,8 +78,8 @@ export class Round {
 
   /** The flow as it goes by `id`, unless an earlier round named it already, and by the client's `key`, if there is one. */
   named(id: string, key: string | undefined): Flow {
-    const flow = this.#flow ?? namedFlow(id)
-    return (this.#flow = key === undefined || flow.key !== undefined ? flow : { ...flow, key })
+    const flow = (this.#flow ??= namedFlow(id, key))
+    return key === undefined || flow.key !== undefined ? flow : (this.#flow = { ...flow, key })
   }
 
   /** Records each step the moment it is done; after a run that may have ended anywhere, looks for them first. */
