@@ -51,10 +51,10 @@ export interface SessionBookOptions<Live> {
   readonly clock: Clock
   readonly random: Random
   /**
-   * Makes anew what a process keeps of a session; `undefined` when its revision is no longer served.
-   * @param principal the session's own, as it comes with this request: what it may use can depend on it
+   * Makes anew what a process keeps of a session; `undefined` when its revision is no longer served. What its principal
+   * may do goes by each request, not by the session.
    */
-  revive(ticket: SessionTicket, changes: JsonObject, principal: Principal | undefined): Live | undefined
+  revive(ticket: SessionTicket, changes: JsonObject): Live | undefined
   /** Brings what a process keeps up to what was changed elsewhere. */
   update(live: Live, changes: JsonObject): void
   /** Lets go of what a process keeps of a session that has ended. */
@@ -221,7 +221,7 @@ export function createSessionBook<Live>(options: SessionBookOptions<Live>): Sess
       // Another request of the session may have come first.
       const meanwhile = kept.get(id)
       if (meanwhile !== undefined) return use(meanwhile)
-      const live = revive(found.ticket, found.known.changes ?? {}, principal)
+      const live = revive(found.ticket, found.known.changes ?? {})
       return live === undefined ? undefined : keep(id, found.ticket, live)
     },
     change: (ticket, change) => rewrite(ticket, (before) => ({ ...before, changes: change(before.changes ?? {}) })),
