@@ -4,6 +4,7 @@ import type { Target } from '../peer/link.ts'
 import { silent, type Clock } from '../model/ports.ts'
 import type { ClientCapabilities, Implementation } from '../model/nouns.ts'
 import { createAnswering } from './answering.ts'
+import { createAttempt } from './attempt.ts'
 import { createBreaker } from './breaker.ts'
 import type { Client } from './client.ts'
 import { createConnection, type Connection } from './connection.ts'
@@ -52,6 +53,7 @@ export async function connectTo<S>(target: Target, options: ClientOptions, ports
     noise: (from, text) => logger.debug('the server said what is no message', { from, text }),
   }
 
+  const attempt = createAttempt(options.signal)
   const connection: Connection = createConnection({
     async connect() {
       const { caller, verdict } = await detect({
@@ -62,11 +64,13 @@ export async function connectTo<S>(target: Target, options: ClientOptions, ports
         verdict: await known.get(target.key),
         now: ports.clock,
         caller: (link) => {
+          attempt.check()
           const leave = (): void => {
             connection.leave(made)
             listeners.left(made)
           }
           const made = createCaller(link, { ...callerOptions, expired: leave, closed: leave })
+          attempt.began(made)
           return made
         },
       })
@@ -77,7 +81,7 @@ export async function connectTo<S>(target: Target, options: ClientOptions, ports
     renewed: () => listeners.renewed(),
   })
 
-  const { dialect } = await connection.caller()
+  const { dialect } = await attempt.done(connection)
   return createClient<S>({
     target,
     options,

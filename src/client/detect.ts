@@ -142,8 +142,7 @@ async function probe(caller: Caller, codec: Codec, offer: Codec | undefined, det
   if (separate.has(caller.transport) || !offer) return asked
   const giveUp = new AbortController()
   const silence = delay(detecting.silenceMs, undefined, { signal: giveUp.signal }).catch(() => undefined)
-  const probed = await Promise.race([asked, silence])
-  giveUp.abort()
+  const probed = await Promise.race([asked, silence]).finally(() => giveUp.abort())
   if (probed) return probed
   // The process may only be slow to start: then it reads both, and answers the one soon after the other.
   const shaken = shakeHands(caller, offer, detecting).then((introduction): Probed => ({

@@ -41,8 +41,13 @@ export interface ClientOptions extends AnsweringOptions {
   readonly timeoutMs?: number
   /** Milliseconds that an answer may take in all. Default 15 minutes. */
   readonly maxTimeoutMs?: number
-  /** Milliseconds that each step of connecting may take. Default 30,000. */
+  /** Milliseconds that each step of connecting may take, without the time that a user is asked for credentials. Default 30,000. */
   readonly connectTimeoutMs?: number
+  /**
+   * Gives up connecting: `connect` rejects with `CallFailed('Cancelled')`, and what was begun for it is ended, a process and a
+   * question to the user among it. Means nothing once connected.
+   */
+  readonly signal?: AbortSignal
   /** Milliseconds of silence after which a server on one stream is offered a handshake. Default 2,000. */
   readonly silenceMs?: number
   /** How what failed in passing is tried again. */

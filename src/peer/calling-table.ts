@@ -40,6 +40,8 @@ export interface WaitingTable {
   take(id: RequestId): Waiting | undefined
   /** Something was heard of it: its patience begins anew. */
   heard(id: RequestId): void
+  /** While a person is waited for, only the time in all counts; after that patience begins anew. */
+  suspend(id: RequestId, suspended: boolean): void
   /** Rejects all. */
   fail(error: unknown): void
 }
@@ -48,6 +50,7 @@ interface Entry {
   readonly waiting: Waiting
   readonly since: number
   heardAt: number
+  suspended: boolean
   timer: NodeJS.Timeout | undefined
   readonly onAbort: (() => void) | undefined
 }
@@ -98,7 +101,7 @@ export function createWaitingTable(now: () => number = () => performance.now()):
       const at = now()
       const { signal } = waiting
       const onAbort = signal && ((): void => giveUp(id, aborted(signal, 'unknown'), 'cancelled'))
-      const entry: Entry = { waiting, since: at, heardAt: at, timer: undefined, onAbort }
+      const entry: Entry = { waiting, since: at, heardAt: at, suspended: false, timer: undefined, onAbort }
       if (onAbort) signal.addEventListener('abort', onAbort, { once: true })
       entries.set(id, entry)
       arm(id, entry)
@@ -110,6 +113,14 @@ export function createWaitingTable(now: () => number = () => performance.now()):
       const entry = entries.get(id)
       if (entry) entry.heardAt = now()
     },
+    suspend(id, suspended) {
+      const entry = entries.get(id)
+      if (!entry) return
+      entry.suspended = suspended
+      entry.heardAt = now()
+      clearTimeout(entry.timer)
+      arm(id, entry)
+    },
     fail(error) {
       for (const id of entries.keys()) take(id)?.reject(error)
     },
@@ -117,8 +128,9 @@ export function createWaitingTable(now: () => number = () => performance.now()):
 }
 
 /** Milliseconds until patience ends. */
-function leftOf({ waiting, since, heardAt }: Entry, now: number): number | undefined {
-  const { timeoutMs, maxTimeoutMs } = waiting.patience
+function leftOf({ waiting, since, heardAt, suspended }: Entry, now: number): number | undefined {
+  const { maxTimeoutMs } = waiting.patience
+  const timeoutMs = suspended ? undefined : waiting.patience.timeoutMs
   if (timeoutMs === undefined) return maxTimeoutMs === undefined ? undefined : Math.max(0, since + maxTimeoutMs - now)
   return Math.max(0, Math.min(heardAt + timeoutMs, since + (maxTimeoutMs ?? Infinity)) - now)
 }

@@ -174,6 +174,7 @@ export function createCaller(link: Link, options: CallerOptions): Caller {
       }
     },
     lost: (id, failure) => table.take(id)?.reject(failure),
+    waits: (id, waiting) => table.suspend(id, waiting),
     expired: () => options.expired(),
     closed(failure) {
       ended ??= failure

@@ -36,6 +36,11 @@ export interface LinkListener {
    */
   lost(id: RequestId, failure: CallFailed): void
   /**
+   * A request waits for something that takes a person's time, such as agreeing to its credentials (`true`), or does not any
+   * more (`false`). Told in turns.
+   */
+  waits?(id: RequestId, waiting: boolean): void
+  /**
    * The session that the link carried is gone on the server's side (HTTP 404): a new one can be opened on a new link. Told
    * once, and before each request of the session that met it is told as lost.
    */

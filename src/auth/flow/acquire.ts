@@ -14,6 +14,7 @@ import { TokenRefused } from './token-request.ts'
 /**
  * Gets a token at `found.server`. A registration that the server has forgotten is made anew, once.
  * @param held the token before, whose scopes and key are kept where it is from the same server
+ * @param signal aborted once nobody waits for it: then no user is asked any more
  * @throws CallFailed `Unauthorized` where none can be had
  */
 export async function acquire(
@@ -22,6 +23,7 @@ export async function acquire(
   found: Discovered,
   demand: Demand,
   held: Held | undefined,
+  signal: AbortSignal,
 ): Promise<Held> {
   const { server, resource } = found
   const before = held?.issuer === server.issuer ? held : undefined
@@ -44,6 +46,7 @@ export async function acquire(
       scope: asked.length === 0 ? undefined : asked.join(' '),
     },
     proofKey,
+    signal,
     client: async (redirectUri) => (client = await clientFor(registrar, server, redirectUri)),
     registered: () => registeredRedirects(registrar, server.issuer),
     forget: (gone) => forgetClient(registrar, server.issuer, gone),

@@ -1,8 +1,10 @@
 import { calculatePKCECodeChallenge, generateRandomCodeVerifier, generateRandomState } from 'oauth4webapi'
+import { timerMs } from '../../model/timer.ts'
 import { quoted, unauthorized } from './failure.ts'
 import type { GrantContext, Granted } from './grant-context.ts'
 import type { AuthorizationCodeGrant } from './grant.ts'
 import { loopbackRedirect } from './loopback.ts'
+import type { Listening } from './redirect.ts'
 import { scopesIn } from './scopes.ts'
 import type { AuthorizationServer } from './server-metadata.ts'
 import { requestTokens } from './token-request.ts'
@@ -34,12 +36,14 @@ export async function authorizationCode(grant: AuthorizationCodeGrant, context: 
       prompt: scopesIn(target.scope).includes('offline_access') ? 'consent' : undefined,
     }
     for (const [name, value] of Object.entries(parameters)) if (value !== undefined) url.searchParams.set(name, value)
-    const signal = AbortSignal.timeout(grant.timeoutMs ?? 5 * 60_000)
-    const answer = await answered(listening.answer(state, signal), () => grant.open(url.href, target), signal).catch(
+    const timeout = AbortSignal.timeout(timerMs(grant.timeoutMs ?? 5 * 60_000))
+    const signal = AbortSignal.any([timeout, context.signal])
+    const answer = await answered(listening, state, () => grant.open(url.href, target), signal).catch(
       async (error: unknown) => {
+        if (!timeout.aborted) throw error
         // A server that has forgotten its client shows that to the user only. The next try begins with a new one.
-        if (signal.aborted) await context.forget(client)
-        throw error
+        await context.forget(client)
+        throw unauthorized('Nobody agreed in time', { cause: error })
       },
     )
     const code = codeIn(answer, server)
@@ -68,17 +72,15 @@ function endpointOf({ server, fetcher }: GrantContext): string {
 
 /** The answer, once it comes. The wait ends with the first thing that goes wrong. */
 async function answered(
-  answer: Promise<URLSearchParams>,
+  listening: Listening,
+  state: string,
   open: () => void | Promise<void>,
   signal: AbortSignal,
 ): Promise<URLSearchParams> {
-  try {
-    const [parameters] = await Promise.all([answer, Promise.resolve().then(open)])
-    return parameters
-  } catch (error) {
-    if (signal.aborted) throw unauthorized('Nobody agreed in time', { cause: error })
-    throw error
-  }
+  // A browser that opens for nobody would only confuse its user.
+  signal.throwIfAborted()
+  const [parameters] = await Promise.all([listening.answer(state, signal), Promise.resolve().then(open)])
+  return parameters
 }
 
 /**

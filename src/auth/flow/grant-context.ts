@@ -12,6 +12,8 @@ export interface GrantContext {
   readonly target: AuthorizationTarget
   /** There where tokens are to be bound to a key. */
   readonly proofKey: ProofKey | undefined
+  /** Aborted once nobody waits for the tokens. */
+  readonly signal: AbortSignal
   /** The client at the server, registered with `redirectUri` where that has to be. */
   client(redirectUri: string | undefined): Promise<Client>
   /** Redirect URIs that are registered already. */

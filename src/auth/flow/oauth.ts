@@ -40,7 +40,7 @@ export function oauth(options: OAuthOptions): OAuth {
       const proof = await (await keyOf(held.proofKey)).prove(request, held.accessToken, nonce)
       return { authorization: `DPoP ${held.accessToken}`, dpop: proof }
     },
-    async challenged({ status, header, ...request }: Challenge) {
+    async challenged({ status, header, signal, ...request }: Challenge) {
       const session = sessionOf(request)
       if (session === undefined) return false
       const [demand, fresh] = [readDemand(header('www-authenticate')), header('dpop-nonce')]
@@ -50,8 +50,8 @@ export function oauth(options: OAuthOptions): OAuth {
       }
       nonce = fresh ?? nonce
       logger.debug('The server asks for authorization', { status, ...demand })
-      if (status === 401) return session.replace(demand)
-      return status === 403 && demand.error === 'insufficient_scope' ? session.widen(demand) : false
+      if (status === 401) return session.replace(demand, signal)
+      return status === 403 && demand.error === 'insufficient_scope' ? session.widen(demand, signal) : false
     },
     answered(request, header) {
       const session = sessionOf(request)

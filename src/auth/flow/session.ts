@@ -21,14 +21,19 @@ export interface Session {
   readonly limits: Limits
   /** The token to send, renewed where it is time; undefined before there is one. @throws CallFailed */
   token(): Promise<Held | undefined>
-  /** Deals with a 401. Whether the request is worth another try. @throws CallFailed */
-  replace(demand: Demand): Promise<boolean>
-  /** Deals with scopes that do not suffice. Whether the request is worth another try. @throws CallFailed */
-  widen(demand: Demand): Promise<boolean>
+  /**
+   * Deals with a 401. Whether the request is worth another try. @throws CallFailed
+   * @param signal aborted once nobody waits for the request any more
+   */
+  replace(demand: Demand, signal?: AbortSignal): Promise<boolean>
+  /** Deals with scopes that do not suffice, in the same way. */
+  widen(demand: Demand, signal?: AbortSignal): Promise<boolean>
   /** A request was accepted. */
   accepted(): void
   signOut(): Promise<void>
 }
+
+type Work = (signal: AbortSignal) => Promise<boolean>
 
 /** Milliseconds for which a refusal that no user had a part in is final. */
 const finalMs = 10_000
@@ -51,8 +56,8 @@ export function createSession(url: URL, options: OAuthOptions): Session {
       holder.given = true
       return holder.held
     },
-    replace: (demand) => challenged('replace', () => answer401(demand)),
-    widen: (demand) => challenged(`widen ${demand.scope}`, () => answer403(demand)),
+    replace: (demand, signal) => challenged('replace', (stop) => answer401(demand, stop), signal),
+    widen: (demand, signal) => challenged(`widen ${demand.scope}`, (stop) => answer403(demand, stop), signal),
     accepted() {
       if (holder.given) holder.accepted = true
       limits.accepted()
@@ -60,13 +65,13 @@ export function createSession(url: URL, options: OAuthOptions): Session {
     signOut: () => holder.load().then(() => holder.forget()),
   }
 
-  async function challenged(kind: string, work: () => Promise<boolean>): Promise<boolean> {
+  async function challenged(kind: string, work: Work, signal: AbortSignal | undefined): Promise<boolean> {
     await holder.load()
     // The request that was refused cannot have carried a token that was never given out.
-    return (holder.held !== undefined && !holder.given) || alone(kind, work)
+    return (holder.held !== undefined && !holder.given) || alone(kind, work, signal)
   }
 
-  function alone(kind: string, work: () => Promise<boolean>): Promise<boolean> {
+  function alone(kind: string, work: Work, signal?: AbortSignal): Promise<boolean> {
     const before = holder.held?.accessToken
     const failing = (error: unknown): never => {
       throw toFailure(error, 'Authorization failed')
@@ -74,33 +79,34 @@ export function createSession(url: URL, options: OAuthOptions): Session {
     return flights.join(
       kind,
       () => holder.held?.accessToken !== before,
-      () => work().catch(failing),
+      (stop) => work(stop).catch(failing),
+      signal,
     )
   }
 
-  async function answer401(demand: Demand): Promise<boolean> {
+  async function answer401(demand: Demand, signal: AbortSignal): Promise<boolean> {
     if (await holder.adoptStored()) return true
     const { held, accepted } = holder
     if (held !== undefined && !accepted) limits.refused()
     const found = await discover(fetcher, url, demand, options, held)
     const same = held?.issuer === found.server.issuer && held.resource === found.resource?.resource
     const renewable = held !== undefined && same && accepted && isGranted(demand, held)
-    return (renewable && (await holder.renew())) || acquired(demand, found)
+    return (renewable && (await holder.renew())) || acquired(demand, found, signal)
   }
 
-  async function answer403(demand: Demand): Promise<boolean> {
+  async function answer403(demand: Demand, signal: AbortSignal): Promise<boolean> {
     const { held } = holder
     if (held === undefined || demand.scope === undefined) return false
     limits.stepUp(scopesIn(demand.scope).toSorted().join(' '))
     // The token has them already: a server that keeps up with its authorization server only later may take it now.
-    return isGranted(demand, held) || acquired(demand, await discover(fetcher, url, demand, options, held))
+    return isGranted(demand, held) || acquired(demand, await discover(fetcher, url, demand, options, held), signal)
   }
 
-  async function acquired(demand: Demand, found: Discovered): Promise<boolean> {
+  async function acquired(demand: Demand, found: Discovered, signal: AbortSignal): Promise<boolean> {
     if (final !== undefined && final.until > now()) throw final.failure
     limits.acquire()
     try {
-      const next = await acquire(options, { ...options, fetcher, store, now }, found, demand, holder.held)
+      const next = await acquire(options, { ...options, fetcher, store, now }, found, demand, holder.held, signal)
       await holder.put(next)
       logger.info('A token is granted', { issuer: next.issuer, scopes: next.granted })
       return true

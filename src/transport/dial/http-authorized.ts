@@ -31,6 +31,8 @@ function attempt(
   const about = { url: request.url.href, method: request.method }
   let abort = (): void => {}
   let stopped = false
+  /** Told that nobody waits any more; made only for a request that is challenged. */
+  let waiting: AbortController | undefined
 
   async function send(tries: number): Promise<void> {
     const credentials = await authorization.headers(about)
@@ -60,10 +62,13 @@ function attempt(
         const refusal = hold(listener)
         held = refusal
         const letGo = abort
+        waiting = new AbortController()
+        listener.authorizing?.(true)
         authorization
-          .challenged({ ...about, status, header })
+          .challenged({ ...about, status, header, signal: waiting.signal })
           .then((again) => {
             if (stopped) return
+            listener.authorizing?.(false)
             if (!again) return refusal.release(status, header)
             if (!refusal.ended) letGo()
             begin(tries + 1)
@@ -80,6 +85,7 @@ function attempt(
   return () => {
     stopped = true
     abort()
+    waiting?.abort(new CallFailed('Cancelled', { ran: 'no', message: 'nobody waits for the credentials any more' }))
   }
 }
 

@@ -1,4 +1,5 @@
 import { CallFailed } from '../../model/failure.ts'
+import { timerMs } from '../../model/timer.ts'
 import type { Outgoing } from '../../peer/link.ts'
 import { createBody } from './http-body.ts'
 import { maxErrorBytes, statusFailure } from './http-failures.ts'
@@ -50,10 +51,11 @@ export function acknowledged(
     }
     const abandon = (): void => stop()
     const self: Abandonable = { abandon }
-    const timer = setTimeout(() => {
+    const late = (): void => {
       const message = `the server acknowledged nothing within ${timeoutMs} ms`
       stop(new CallFailed('TimedOut', { ran: 'unknown', message }))
-    }, timeoutMs)
+    }
+    let timer = setTimeout(late, timerMs(timeoutMs))
     open.add(self)
     signal?.addEventListener('abort', abandon)
     const abort = send.send(request, {
@@ -69,6 +71,10 @@ export function acknowledged(
         end()
       },
       end,
+      authorizing(waiting) {
+        clearTimeout(timer)
+        if (!waiting) timer = setTimeout(late, timerMs(timeoutMs))
+      },
       fail: (failure) => (refused === undefined ? settle(failure) : end()),
     })
   })

@@ -91,6 +91,10 @@ class Post implements HttpListener, Abandonable {
     else this.#endBody()
   }
 
+  authorizing(waiting: boolean): void {
+    if (!this.#over) this.#room.listener()?.waits?.(this.#outgoing.id, waiting)
+  }
+
   fail(failure: CallFailed): void {
     if (this.#over) return
     if (!this.#responded) {

@@ -23,6 +23,7 @@ function follow(inner: HttpSend, request: HttpRequest, listener: HttpListener, h
     },
     data: (chunk) => listener.data(chunk),
     end: () => listener.end(),
+    authorizing: (waiting) => listener.authorizing?.(waiting),
     fail: (failure) => listener.fail(failure),
   })
   return () => {

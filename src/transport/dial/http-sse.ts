@@ -1,5 +1,6 @@
 import { CallFailed } from '../../model/failure.ts'
 import type { Link, LinkListener } from '../../peer/link.ts'
+import { timerMs } from '../../model/timer.ts'
 import { createSseDecoder, type SseDecoder } from '../../wire/sse.ts'
 import { capsOf } from './caps.ts'
 import { closedFailure } from './closed.ts'
@@ -68,7 +69,12 @@ export function createHttpSseLink(url: URL, options: HttpSseLinkOptions = {}): L
         reject(why)
       }
       giveUp = fail
-      const timer = setTimeout(() => fail(unfit(`no address came within ${timeoutMs} ms`)), timeoutMs)
+      const late = (): void => fail(unfit(`no address came within ${timeoutMs} ms`))
+      let timer = setTimeout(late, timerMs(timeoutMs))
+      const authorizing = (waiting: boolean): void => {
+        clearTimeout(timer)
+        if (!waiting) timer = setTimeout(late, timerMs(timeoutMs))
+      }
       const found = (data: string): void => {
         const to = URL.canParse(data, url.href) ? new URL(data, url.href) : undefined
         if (to?.origin !== url.origin) return fail(unfit(`the address to post to is not on ${url.origin}`))
@@ -77,7 +83,8 @@ export function createHttpSseLink(url: URL, options: HttpSseLinkOptions = {}): L
         listener = hearing
         resolve()
       }
-      const stream = streamListener({ fail, lose, opened: () => decode(found), isOpen: () => endpoint !== undefined })
+      const isOpen = (): boolean => endpoint !== undefined
+      const stream = { ...streamListener({ fail, lose, opened: () => decode(found), isOpen }), authorizing }
       letGo = send.send({ method: 'GET', url, headers: { ...headers, accept: 'text/event-stream' } }, stream)
     })
   }

@@ -18,6 +18,8 @@ export interface HttpListener {
   /** The bytes are the listener's to keep. */
   data(chunk: Uint8Array): void
   end(): void
+  /** Credentials are being had for the request, with a person's help perhaps; or not any more. */
+  authorizing?(waiting: boolean): void
   /** The response will not come, or not all of it. `ran: 'no'`: certainly nothing of the request arrived. */
   fail(failure: CallFailed): void
 }

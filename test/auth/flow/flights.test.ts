@@ -42,3 +42,30 @@ test('a failure is everybody’s who waited, and nobody’s who comes later', as
   assert.ok(results.every(({ status }) => status === 'rejected'))
   assert.equal(await flights.join('a', never, () => later(true)), true)
 })
+
+test('who leaves is let go, and the work ends once all have left; who comes then has it done anew', async () => {
+  const flights = createFlights()
+  const stops = [new AbortController(), new AbortController()]
+  let begun = 0
+  const work = (signal: AbortSignal): Promise<boolean> => {
+    begun += 1
+    return new Promise((resolve, reject) => {
+      setTimeout(() => resolve(true), 40)
+      signal.addEventListener('abort', () => setTimeout(() => reject(signal.reason as Error), 5))
+    })
+  }
+  const both = stops.map(({ signal }) => flights.join('a', () => true, work, signal))
+  stops[0]?.abort(new Error('first'))
+  await assert.rejects(both[0] ?? Promise.resolve(), /first/)
+  assert.equal(await both[1], true)
+  assert.equal(begun, 1)
+
+  const [one, other] = [new AbortController(), new AbortController()]
+  const leaving = [one, other].map(({ signal }) => flights.join('a', never, work, signal))
+  one.abort(new Error('one'))
+  other.abort(new Error('other'))
+  const coming = flights.join('a', never, work)
+  for (const [at, leave] of leaving.entries()) await assert.rejects(leave, at === 0 ? /one/ : /other/)
+  assert.equal(await coming, true)
+  assert.equal(begun, 3)
+})
