@@ -181,12 +181,13 @@ test('the header plan of a hidden tool is that of an absent one', () => {
   assert.equal(server.headerPlan('hidden', staff)?.params.length, 1)
 })
 
-test("the server's own log tells hidden from absent, and the caller's text only escaped and cut", async () => {
+test("the server's own log tells hidden from absent and nothing of what was found, and the caller's text only escaped and cut", async () => {
   const { logger, at } = recorder()
   const server = serverOf({ logger, tools: [tool('hidden', secret, () => 'seen'), tool('open', {}, () => 'seen')] })
   const client = await clientOf(server)
   await client.request('tools/call', { name: 'hidden' })
   await client.request('tools/call', { name: `no\nsuch${'x'.repeat(1000)}` })
+  assert.equal(textOf(await client.request('tools/call', { name: 'open' })), 'seen')
   const told = at('debug').filter(({ message }) => message === 'hidden from the caller' || message === 'not registered')
   assert.deepEqual(
     told.map(({ message }) => message),
