@@ -1,6 +1,7 @@
 import { CallFailed } from '../model/failure.ts'
 import type { JsonObject } from '../model/json.ts'
-import { silent } from '../model/ports.ts'
+import { guarded } from '../model/ports.ts'
+import { safely } from '../model/safely.ts'
 import { Refusal } from '../model/refusal.ts'
 import type { Served } from '../model/served.ts'
 import type { Target } from '../peer/link.ts'
@@ -69,7 +70,7 @@ export function connectAllWith(config: object, options: ConnectAllOptions, ports
   if (typeof config !== 'object' || config === null || Array.isArray(config)) {
     throw new TypeError('A configuration of servers is an object')
   }
-  const logger = options.logger ?? silent
+  const logger = guarded(options.logger)
   const entries = Object.entries(entriesOf(config))
   // With those that are disabled, which may come back: a name is to go on meaning the same tool.
   const names = createToolNames(entries.map(([name]) => name))
@@ -89,11 +90,10 @@ export function connectAllWith(config: object, options: ConnectAllOptions, ports
         'fault' in dial ? Promise.reject(dial.fault) : ports.connect(dial.where, { ...given, ...dial.options(given) }),
       failed(failure) {
         logger.warn('a server failed', { server: name, kind: failure.kind, message: failure.message })
-        try {
-          options.onFailure?.(name, failure)
-        } catch (error) {
-          logger.error('a listener threw', { error })
-        }
+        safely(
+          () => options.onFailure?.(name, failure),
+          (error) => logger.error('a listener threw', { error }),
+        )
       },
     })
     if ('fault' in dial) member.fail(dial.fault)

@@ -1,7 +1,7 @@
 import type { CallerOptions, CallingPorts, Codecs } from '../peer/calling.ts'
 import { createCaller } from '../peer/create-caller.ts'
 import type { Target } from '../peer/link.ts'
-import { silent, type Clock } from '../model/ports.ts'
+import { guarded, type Clock } from '../model/ports.ts'
 import type { ClientCapabilities, Implementation } from '../model/nouns.ts'
 import { createAnswering } from './answering.ts'
 import { createAttempt } from './attempt.ts'
@@ -35,7 +35,7 @@ const maxAsks = 100
  * @throws CallFailed, Refusal; TypeError for revisions that are not known
  */
 export async function connectTo<S>(target: Target, options: ClientOptions, ports: ClientPorts): Promise<Client<S>> {
-  const logger = options.logger ?? silent
+  const logger = guarded(options.logger)
   const codecs = pinned(ports.codecs, options)
   const answering = createAnswering(options, logger)
   const capabilities = capabilitiesOf(answering.capabilities, options)

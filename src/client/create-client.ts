@@ -3,6 +3,7 @@ import { CallFailed } from '../model/failure.ts'
 import { own, type JsonObject } from '../model/json.ts'
 import type { ClientCapabilities } from '../model/nouns.ts'
 import type { Clock, Logger } from '../model/ports.ts'
+import { safely } from '../model/safely.ts'
 import type { AnswerAsk } from '../peer/calling-asks.ts'
 import type { Dialect } from '../peer/calling.ts'
 import type { Target } from '../peer/link.ts'
@@ -142,12 +143,13 @@ export function createClient<S>(parts: ClientParts): Client<S> {
     return result as unknown as ReadResourceResult
   }
 
+  const failed = (error: unknown): void => logger.error('a listener threw', { error })
   parts.listeners.add({
     notified(notification) {
-      options.onNotification?.(notification)
+      safely(() => options.onNotification?.(notification), failed)
       switch (notification.method) {
         case 'notifications/message':
-          return options.onLog?.(notification.params)
+          return safely(() => options.onLog?.(notification.params), failed)
         case 'notifications/tools/list_changed':
           return void lists.changed('tools')
         case 'notifications/prompts/list_changed':

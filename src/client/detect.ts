@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { timerMs } from '../model/timer.ts'
 import { CallFailed, isCallFailed, isFailure } from '../model/failure.ts'
 import { isRefusal } from '../model/refusal.ts'
 import type { Caller, Codec, Codecs, Introduction, Transport } from '../peer/calling.ts'
@@ -141,7 +142,7 @@ async function probe(caller: Caller, codec: Codec, offer: Codec | undefined, det
   const asked = discovered(caller, codec, detecting, true)
   if (separate.has(caller.transport) || !offer) return asked
   const giveUp = new AbortController()
-  const silence = delay(detecting.silenceMs, undefined, { signal: giveUp.signal }).catch(() => undefined)
+  const silence = delay(timerMs(detecting.silenceMs), undefined, { signal: giveUp.signal }).catch(() => undefined)
   const probed = await Promise.race([asked, silence]).finally(() => giveUp.abort())
   if (probed) return probed
   // The process may only be slow to start: then it reads both, and answers the one soon after the other.
@@ -152,7 +153,7 @@ async function probe(caller: Caller, codec: Codec, offer: Codec | undefined, det
   }))
   const known = asked.then((found) => (found.kind === 'handshake' ? shaken : found))
   const settled = shaken.then(async (found) => {
-    await delay(Math.min(togetherMs, detecting.silenceMs))
+    await delay(timerMs(Math.min(togetherMs, detecting.silenceMs)))
     return found
   })
   return Promise.any([known, settled]).catch((error: unknown) => {

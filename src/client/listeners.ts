@@ -1,5 +1,6 @@
 import type { Notification } from '../model/notification.ts'
 import type { Logger } from '../model/ports.ts'
+import { safely } from '../model/safely.ts'
 import type { Caller } from '../peer/calling.ts'
 
 /** Who hears what the server tells unasked, in whatever way it is told. */
@@ -24,13 +25,11 @@ export interface Listener {
 export function createListeners(logger: Logger): Listeners {
   const all = new Set<Listener>()
   const each = (tell: (listener: Listener) => void): void => {
-    for (const listener of [...all]) {
-      try {
-        tell(listener)
-      } catch (error) {
-        logger.error('a listener threw', { error })
-      }
-    }
+    for (const listener of [...all])
+      safely(
+        () => tell(listener),
+        (error) => logger.error('a listener threw', { error }),
+      )
   }
   return {
     tell: (notification) => each((listener) => listener.notified?.(notification)),

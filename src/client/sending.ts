@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { timerMs } from '../model/timer.ts'
 import { CallFailed, isCallFailed, isFailure } from '../model/failure.ts'
 import { isObject, own, type JsonObject } from '../model/json.ts'
 import type { AskRequest, ClientCapabilities } from '../model/nouns.ts'
@@ -251,7 +252,7 @@ function count(error: unknown, breaker: Breaker): void {
 /** Waits; an aborted signal ends it the way that it ends a call. */
 export async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   try {
-    await delay(ms, undefined, signal && { signal })
+    await delay(timerMs(ms), undefined, signal && { signal })
   } catch {
     throw new CallFailed('Cancelled', { ran: 'unknown', message: 'The call was cancelled', cause: signal?.reason })
   }

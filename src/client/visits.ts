@@ -1,7 +1,6 @@
 import { isObject, own } from '../model/json.ts'
 import type { ElicitUrlParams } from '../model/nouns.ts'
 import { isRefusal } from '../model/refusal.ts'
-import { timerMs } from '../model/timer.ts'
 import type { Dialect } from '../peer/calling.ts'
 import { isWebAddress, type AnswerUrl } from './answering.ts'
 import { deferred } from './deferred.ts'
@@ -102,7 +101,7 @@ async function within(end: Promise<void>, ms: number, signal: AbortSignal | unde
   const enough = new AbortController()
   const stop = signal ? AbortSignal.any([signal, enough.signal]) : enough.signal
   const ended = end.then(() => 'ended')
-  const waited = pause(timerMs(ms), stop)
+  const waited = pause(ms, stop)
   waited.catch(() => {})
   await Promise.race([ended, waited]).finally(() => enough.abort())
 }

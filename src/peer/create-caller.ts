@@ -4,6 +4,7 @@ import { resolveFeatures } from '../codec/profile.ts'
 import { CallFailed } from '../model/failure.ts'
 import { isObject, own, type JsonObject } from '../model/json.ts'
 import type { Notification, ProgressParams } from '../model/notification.ts'
+import { safely } from '../model/safely.ts'
 import {
   isRequestId,
   notificationText,
@@ -149,7 +150,11 @@ export function createCaller(link: Link, options: CallerOptions): Caller {
     }
     table.heard(token)
     // The two members that every one has were looked at.
-    onProgress?.(params as unknown as ProgressParams)
+    const progress = params as unknown as ProgressParams
+    safely(
+      () => onProgress?.(progress),
+      (error) => noise(`a listener to progress failed: ${String(error)}`),
+    )
   }
 
   const listener: LinkListener = {

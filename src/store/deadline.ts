@@ -1,3 +1,4 @@
+import { timerMs } from '../model/timer.ts'
 import { StoreUnavailable } from '../model/store-unavailable.ts'
 
 /** Told instead of an answer that did not come in time. */
@@ -10,7 +11,7 @@ export class Late extends StoreUnavailable {
 /** `work`, or after `ms` milliseconds a rejection; what `work` comes to then is passed over. */
 export function within<Result>(ms: number, work: Promise<Result>, message: string): Promise<Result> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Late(message)), ms)
+    const timer = setTimeout(() => reject(new Late(message)), timerMs(ms))
     work.then(
       (result) => {
         clearTimeout(timer)
@@ -57,7 +58,7 @@ export function createGate(message: () => string): Gate {
           then()
         }
         const resume = (): void => settle(resolve)
-        const timer = setTimeout(() => settle(() => reject(new StoreUnavailable(message()))), ms)
+        const timer = setTimeout(() => settle(() => reject(new StoreUnavailable(message()))), timerMs(ms))
         waiting.add(resume)
       })
     },

@@ -1,3 +1,4 @@
+import { timerMs } from '../model/timer.ts'
 import { StoreUnavailable } from '../model/store-unavailable.ts'
 import { within } from './deadline.ts'
 import { borrow, toStoreError, type PostgresClient, type PostgresPool } from './postgres-pool.ts'
@@ -63,7 +64,7 @@ export function createListener(
       throw new StoreUnavailable('The store is closed')
     }
     clearInterval(check)
-    check = setInterval(() => void send(client, 'SELECT 1').catch(lost), checkEveryTimeouts * timeoutMs)
+    check = setInterval(() => void send(client, 'SELECT 1').catch(lost), timerMs(checkEveryTimeouts * timeoutMs))
     check.unref()
     try {
       if (names.size > 0) await send(client, [...names].map((name) => `LISTEN ${name}`).join(';'))
@@ -83,7 +84,7 @@ export function createListener(
         () => events.reconnected(),
         () => connectAgain(Math.min(delayMs * 2, longestDelayMs)),
       )
-    }, delayMs)
+    }, timerMs(delayMs))
   }
 
   async function send(client: PostgresClient, sql: string): Promise<void> {

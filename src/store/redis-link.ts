@@ -1,3 +1,4 @@
+import { timerMs } from '../model/timer.ts'
 import { Refusal } from '../model/refusal.ts'
 import { StoreUnavailable } from '../model/store-unavailable.ts'
 import { createGate, Late, within } from './deadline.ts'
@@ -45,9 +46,12 @@ export function createRedisLink(
 
   /** A peer that went without a word is noticed only by who waits for an answer. */
   function checkMessages(): void {
-    check ??= setInterval(() => {
-      messages.use((connection) => connection.command(['PING'])).catch(ignore)
-    }, checkEveryTimeouts * timeoutMs).unref()
+    check ??= setInterval(
+      () => {
+        messages.use((connection) => connection.command(['PING'])).catch(ignore)
+      },
+      timerMs(checkEveryTimeouts * timeoutMs),
+    ).unref()
   }
 
   const command = (args: readonly string[]): Promise<unknown> => commands.use((connection) => connection.command(args))

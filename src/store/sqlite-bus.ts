@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { timerMs } from '../model/timer.ts'
 import type { Clock } from '../model/ports.ts'
 import type { Bus } from './bus.ts'
 import type { SqliteFile } from './sqlite-file.ts'
@@ -70,7 +71,7 @@ export function sqliteBus(
       void read(look)
         .catch(() => {})
         .finally(() => timer && lookLater())
-    }, pollMs)
+    }, timerMs(pollMs))
     timer.unref()
   }
 

@@ -1,3 +1,4 @@
+import { timerMs } from '../model/timer.ts'
 import { StoreUnavailable } from '../model/store-unavailable.ts'
 import { isBusy } from './sqlite-driver.ts'
 
@@ -50,7 +51,7 @@ export function createWriter({ begin, commit, rollBack, timeoutMs, toError }: Wr
       flush()
     }
     if (delayMs === 0) setImmediate(next)
-    else setTimeout(next, delayMs)
+    else setTimeout(next, timerMs(delayMs))
   }
 
   function flush(): void {

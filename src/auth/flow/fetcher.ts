@@ -1,6 +1,7 @@
 import { request as requestPlain, type IncomingMessage } from 'node:http'
 import { request as requestSecure } from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
+import { timerMs } from '../../model/timer.ts'
 import { isCallFailed } from '../../model/failure.ts'
 import { unauthorized, unreachable } from './failure.ts'
 import { untilAborted } from './redirect.ts'
@@ -42,7 +43,7 @@ export function createFetcher(options: NetworkOptions, isLoopback: boolean): Fet
     guard,
     async fetch(text, outgoing = {}) {
       let url = guard.url(text, 'The address asked')
-      const timeout = AbortSignal.timeout(options.timeoutMs ?? 10_000)
+      const timeout = AbortSignal.timeout(timerMs(options.timeoutMs ?? 10_000))
       const signal = outgoing.signal === undefined ? timeout : AbortSignal.any([timeout, outgoing.signal])
       try {
         for (let hop = 0; ; hop++) {

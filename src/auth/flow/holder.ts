@@ -1,4 +1,4 @@
-import { silent } from '../../model/ports.ts'
+import { guarded } from '../../model/ports.ts'
 import { isCallFailed } from '../../model/failure.ts'
 import { clientOf } from './client-of.ts'
 import { serverOf } from './discover.ts'
@@ -36,7 +36,8 @@ const againMs = 5_000
 
 /** The holder of the token for the MCP server at `url`. */
 export function createHolder(url: URL, options: OAuthOptions, fetcher: Fetcher, store: TokenStore): Holder {
-  const { clock: now = Date.now, logger = silent, user = '' } = options
+  const { clock: now = Date.now, user = '' } = options
+  const logger = guarded(options.logger)
   const key = `dragoman/token/${encodeURIComponent(user)}/${url.origin}${url.pathname}`
   let held: Held | undefined
   let loading: Promise<void> | undefined

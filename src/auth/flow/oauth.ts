@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { AuthorizedRequest, Challenge } from '../../model/authorization.ts'
-import { silent } from '../../model/ports.ts'
+import { guarded } from '../../model/ports.ts'
 import { readDemand } from './challenge.ts'
 import { restoreProofKey, type ProofKey } from './dpop.ts'
 import { unauthorized } from './failure.ts'
@@ -17,7 +17,7 @@ import { createSession, type Session } from './session.ts'
  */
 export function oauth(options: OAuthOptions): OAuth {
   check(options)
-  const { logger = silent } = options
+  const logger = guarded(options.logger)
   let session: Session | undefined
   let nonce: string | undefined
   let proofKey: { readonly of: Held['proofKey']; readonly key: Promise<ProofKey> } | undefined

@@ -1,5 +1,5 @@
 import type { CallFailed } from '../../model/failure.ts'
-import { silent } from '../../model/ports.ts'
+import { guarded } from '../../model/ports.ts'
 import { acquire } from './acquire.ts'
 import type { Demand } from './challenge.ts'
 import { discover, type Discovered } from './discover.ts'
@@ -40,7 +40,8 @@ const finalMs = 10_000
 
 /** The session with the MCP server at `url`. */
 export function createSession(url: URL, options: OAuthOptions): Session {
-  const { store = memoryTokens(), clock: now = Date.now, logger = silent } = options
+  const { store = memoryTokens(), clock: now = Date.now } = options
+  const logger = guarded(options.logger)
   const fetcher = createFetcher(options.network ?? {}, isLoopbackHost(url.hostname))
   const holder = createHolder(url, options, fetcher, store)
   const limits = createLimits(now)

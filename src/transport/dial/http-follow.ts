@@ -1,3 +1,4 @@
+import { timerMs } from '../../model/timer.ts'
 import { CallFailed } from '../../model/failure.ts'
 import type { JsonObject } from '../../model/json.ts'
 import { createSseDecoder, type SseDecoder } from '../../wire/sse.ts'
@@ -69,7 +70,7 @@ export function follow(room: HttpRoom, options: FollowOptions): Abandonable {
     const longer = Math.min(base * 2 ** Math.max(0, tries - 1), Math.max(base, maxBackoffMs))
     // The server's own wait is kept to; after failures many clients should not come back at once.
     const jitter = tries === 0 ? 1 : 1 + Math.random() / 4
-    timer = setTimeout(get, Math.max(longer * jitter, atLeastMs))
+    timer = setTimeout(get, timerMs(Math.max(longer * jitter, atLeastMs)))
   }
 
   function get(): void {

@@ -1,3 +1,4 @@
+import { timerMs } from '../../model/timer.ts'
 import { CallFailed } from '../../model/failure.ts'
 import type { HttpSend } from './http-types.ts'
 
@@ -13,7 +14,7 @@ export function withIdleTimeout(inner: HttpSend, idleMs: number): HttpSend {
       }
       const abort = inner.send(request, {
         head(status, header) {
-          timer = setTimeout(give, idleMs)
+          timer = setTimeout(give, timerMs(idleMs))
           listener.head(status, header)
         },
         data(chunk) {

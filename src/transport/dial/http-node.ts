@@ -1,5 +1,6 @@
 import type { Agent, ClientRequest, IncomingMessage } from 'node:http'
 import type { SecureContextOptions } from 'node:tls'
+import { timerMs } from '../../model/timer.ts'
 import { CallFailed } from '../../model/failure.ts'
 import { unsendable, type HttpListener, type HttpRequest, type HttpSend } from './http-types.ts'
 
@@ -93,7 +94,7 @@ function carry(
       reached = true
       return
     }
-    timer = setTimeout(() => fail(new Error(`no connection within ${connectTimeoutMs} ms`)), connectTimeoutMs)
+    timer = setTimeout(() => fail(new Error(`no connection within ${connectTimeoutMs} ms`)), timerMs(connectTimeoutMs))
     socket.once(connected, () => {
       reached = true
       clearTimeout(timer)

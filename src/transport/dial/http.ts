@@ -1,3 +1,4 @@
+import { timerMs } from '../../model/timer.ts'
 import { CallFailed } from '../../model/failure.ts'
 import type { Link, LinkAgreement, LinkListener } from '../../peer/link.ts'
 import { capsOf } from './caps.ts'
@@ -139,7 +140,7 @@ export function createHttpLink(url: URL, options: HttpLinkOptions = {}): Link {
 /** Resolves with `promise`, or when the time is over. */
 function within(ms: number, promise: Promise<void>): Promise<void> {
   return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms)
+    const timer = setTimeout(resolve, timerMs(ms))
     void promise.then(() => {
       clearTimeout(timer)
       resolve()

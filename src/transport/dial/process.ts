@@ -1,6 +1,7 @@
 import type { ChildProcessByStdio } from 'node:child_process'
 import type { Readable, Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { timerMs } from '../../model/timer.ts'
 import { CallFailed } from '../../model/failure.ts'
 import { environmentOf, type Environment, type Inherited } from './environment.ts'
 import { resolveCommand } from './windows-command.ts'
@@ -166,7 +167,7 @@ async function isGone(pid: number, ms: number): Promise<boolean> {
 
 async function settles(promise: Promise<unknown>, ms: number): Promise<boolean> {
   const limit = new AbortController()
-  const late = sleep(ms, false, { signal: limit.signal }).catch(() => false)
+  const late = sleep(timerMs(ms), false, { signal: limit.signal }).catch(() => false)
   const settled = await Promise.race([promise.then(() => true), late])
   limit.abort()
   return settled

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net'
+import { timerMs } from '../../model/timer.ts'
 import { CallFailed } from '../../model/failure.ts'
 import type { Link, LinkListener } from '../../peer/link.ts'
 import type { Caps } from '../../wire/caps.ts'
@@ -77,7 +78,7 @@ async function connect(options: SocketOptions): Promise<Socket> {
       socket.destroy()
       reject(new CallFailed('Unreachable', { ran: 'no', message: `cannot connect to ${where}: ${message}`, cause }))
     }
-    const timer = setTimeout(() => fail(`no connection within ${connectTimeoutMs} ms`), connectTimeoutMs)
+    const timer = setTimeout(() => fail(`no connection within ${connectTimeoutMs} ms`), timerMs(connectTimeoutMs))
     const onError = (error: Error): void => fail(error.message, error)
     socket.once('error', onError).once('connect', () => {
       clearTimeout(timer)
@@ -90,7 +91,7 @@ async function connect(options: SocketOptions): Promise<Socket> {
 async function end(socket: Socket, graceMs: number): Promise<void> {
   if (socket.closed) return
   await new Promise<void>((resolve) => {
-    const limit = setTimeout(() => socket.destroy(), graceMs)
+    const limit = setTimeout(() => socket.destroy(), timerMs(graceMs))
     socket.once('close', () => {
       clearTimeout(limit)
       resolve()
