@@ -174,7 +174,8 @@ const folder = mkdtempSync(join(tmpdir(), 'dragoman-once-'))
 const rows: Row[] = [await tripsRow(), await sessionsRow(Number(values.sessions))]
 rows.push(await claimRow('a claimed call, memory / CPU', memoryStore({ maxKeys: 1_000_000 }), 1, 10))
 const file = sqlite(join(folder, 'once.db'))
-rows.push(await claimRow('a claimed call, SQLite / CPU', file, 1, 60))
+rows.push(await claimRow('a claimed call, SQLite, 32 in flight / CPU', file, 32, 60))
+rows.push(await claimRow('a claimed call, SQLite, one at a time / CPU', file, 1, 60))
 await file.close()
 const missing = redisMissing()
 if (missing === undefined) {

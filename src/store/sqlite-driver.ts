@@ -5,7 +5,11 @@ export interface SqliteStatement {
   /** Runs it to its end, so that no lock outlives the call. @returns the rows */
   all(...parameters: readonly (string | number)[]): readonly unknown[]
   /** The same, where rows are not wanted; it costs half. */
-  run(...parameters: readonly (string | number)[]): { readonly changes: number | bigint }
+  run(...parameters: readonly (string | number)[]): {
+    readonly changes: number | bigint
+    /** The id of the latest row that this connection added, by whatever statement. */
+    readonly lastInsertRowid: number | bigint
+  }
 }
 
 /** What node:sqlite, libsql and better-sqlite3 have in common. */

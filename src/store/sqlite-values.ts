@@ -26,32 +26,35 @@ const sweepAtMost = 200
 
 /** The values kept in `file`. */
 export function sqliteValues(file: SqliteFile, clock: Clock): SqliteValues {
-  const { query, change } = file
+  const { query, change, insertion } = file
   const range = 'key >= ? AND key < ?'
-  const select = query<Versioned>('SELECT value, version FROM kept WHERE key = ? AND expires_at > ?')
+  const version = 'id + updates AS version'
+  const select = query<Versioned>(`SELECT value, ${version} FROM kept WHERE key = ? AND expires_at > ?`)
   const insert = `
-    INSERT INTO kept (key, value, version, expires_at, evict, put_at)
-    VALUES (?, ?, (SELECT floor + 1 FROM meta), ?, ?, ?)
-    ON CONFLICT (key) DO UPDATE SET value = excluded.value, version = kept.version + 1,
-      expires_at = excluded.expires_at, evict = excluded.evict, put_at = excluded.put_at`
-  const overwrite = query<Version>(`${insert} RETURNING version`)
-  const create = query<Version>(`${insert} WHERE kept.expires_at <= ? RETURNING version`)
-  const replace = change(`
-    UPDATE kept SET value = ?, version = version + 1, expires_at = ?, evict = ?, put_at = ?
-    WHERE key = ? AND version = ? AND expires_at > ?`)
-  const remove = query<Version & { expires_at: number }>('DELETE FROM kept WHERE key = ? RETURNING version, expires_at')
-  const raiseFloor = change('UPDATE meta SET floor = max(floor, ?)')
+    INSERT INTO kept (key, value, updates, expires_at, evict, put_at) VALUES (?, ?, 0, ?, ?, ?) ON CONFLICT (key) DO`
+  const add = insertion(`${insert} NOTHING`)
+  const overwrite = query<Version>(`${insert}
+    UPDATE SET value = excluded.value, updates = kept.updates + 1,
+      expires_at = excluded.expires_at, evict = excluded.evict, put_at = excluded.put_at
+    RETURNING ${version}`)
+  const update = 'UPDATE kept SET value = ?, updates = updates + 1, expires_at = ?, evict = ?, put_at = ?'
+  const replace = change(`${update} WHERE key = ? AND id + updates = ? AND expires_at > ?`)
+  const replaceExpired = query<Version>(`${update} WHERE key = ? AND expires_at <= ? RETURNING ${version}`)
+  const remove = query<Version & { expires_at: number }>(
+    `DELETE FROM kept WHERE key = ? RETURNING ${version}, expires_at`,
+  )
+  const raiseIds = change("UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = 'kept'")
   const page = query<Listed>(`
-    SELECT key, value, version FROM kept WHERE ${range} AND key > ? AND expires_at > ? ORDER BY key LIMIT ?`)
+    SELECT key, value, ${version} FROM kept WHERE ${range} AND key > ? AND expires_at > ? ORDER BY key LIMIT ?`)
   const count = query<{ n: number }>(`SELECT count(*) AS n FROM kept WHERE ${range} AND expires_at > ?`)
   const evict = query<Version>(`
-    DELETE FROM kept WHERE key IN (
-      SELECT key FROM kept WHERE ${range} AND evict > 0 AND expires_at > ? ORDER BY evict, put_at LIMIT ?
-    ) RETURNING version`)
+    DELETE FROM kept WHERE id IN (
+      SELECT id FROM kept WHERE ${range} AND evict > 0 AND expires_at > ? ORDER BY evict, put_at LIMIT ?
+    ) RETURNING ${version}`)
   const expire = query<Version>(`
-    DELETE FROM kept WHERE key IN (
-      SELECT key FROM kept WHERE expires_at <= ? AND expires_at < ${never} LIMIT ${sweepAtMost}
-    ) RETURNING version`)
+    DELETE FROM kept WHERE id IN (
+      SELECT id FROM kept WHERE expires_at <= ? AND expires_at < ${never} LIMIT ${sweepAtMost}
+    ) RETURNING ${version}`)
   const rooms = createRooms()
   file.onRollback(() => rooms.clear())
   let lastPut = 0
@@ -63,7 +66,7 @@ export function sqliteValues(file: SqliteFile, clock: Clock): SqliteValues {
   }
 
   function letGo(gone: readonly Version[]): void {
-    if (gone.length > 0) raiseFloor(gone.reduce((most, { version }) => Math.max(most, version), 0))
+    if (gone.length > 0) raiseIds(gone.reduce((most, { version }) => Math.max(most, version), 0))
   }
 
   function makeRoom(group: string, max: number, now: number): void {
@@ -87,7 +90,9 @@ export function sqliteValues(file: SqliteFile, clock: Clock): SqliteValues {
     const until = toExpiry(expiresAt)
     const at = putAt(now)
     if (ifVersion === undefined) return overwrite(key, kept, until, rank, at)[0]?.version
-    if (ifVersion === 0) return create(key, kept, until, rank, at, now)[0]?.version
+    // A row that was never updated has its id for a version.
+    if (ifVersion === 0)
+      return add(key, kept, until, rank, at) ?? replaceExpired(kept, until, rank, at, key, now)[0]?.version
     return replace(kept, until, rank, at, key, ifVersion, now) > 0 ? ifVersion + 1 : undefined
   }
 

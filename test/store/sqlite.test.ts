@@ -8,6 +8,8 @@ import { after, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { isRefusal } from '../../src/model/refusal.ts'
 import { isStoreUnavailable } from '../../src/model/store-unavailable.ts'
+import { never } from '../../src/store/expiry.ts'
+import { migrations } from '../../src/store/sqlite-schema.ts'
 import { openDatabase, type SqliteDatabase, type SqliteDriver } from '../../src/store/sqlite-driver.ts'
 import { sqlite } from '../../src/store/sqlite.ts'
 import { storeContract, type StoreUnderTest } from './contract.ts'
@@ -131,6 +133,40 @@ test('many may open a new file at once', async () => {
   const check = beside(path)
   assert.equal(check.prepare('SELECT * FROM kept').all().length, 4)
   check.close()
+})
+
+test('a file from before tables had ids keeps its values, their versions, and what was deleted', async () => {
+  const path = newPath()
+  const before = beside(path)
+  before.exec(migrations[0] ?? '')
+  const row = before.prepare('INSERT INTO kept VALUES (?, ?, ?, ?, 0, ?)')
+  row.run('a', 'late', 7, never, 20)
+  row.run('b', 'early', 1, never, 10)
+  before.exec('UPDATE meta SET floor = 9; PRAGMA user_version = 1')
+  before.close()
+
+  const store = sqlite(path)
+  assert.deepEqual(await store.get('a'), { value: 'late', version: 7 })
+  assert.deepEqual(await store.get('b'), { value: 'early', version: 1 })
+  assert.equal(await store.put('a', 'later', { ifVersion: 7 }), 8)
+  assert.ok(((await store.put('deleted once', 'x', { ifVersion: 0 })) ?? 0) > 9)
+  await store.close()
+})
+
+test('no version comes twice, however often a key was put over before it was deleted', async () => {
+  const store = sqlite(newPath())
+  let latest = 0
+  for (let at = 0; at < 20; at++) latest = (await store.put('often', String(at))) ?? assert.fail()
+  await store.delete('often')
+  for (const again of ['often', 'other', 'often']) {
+    const version = (await store.put(again, 'x', { ifVersion: 0 })) ?? assert.fail()
+    assert.ok(version > latest, `${version} after ${latest}`)
+    if (again === 'often') {
+      latest = version
+      await store.delete('often', version)
+    }
+  }
+  await store.close()
 })
 
 test('a full disk refuses as StoreFull, and nothing has happened', async () => {
