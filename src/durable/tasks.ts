@@ -9,6 +9,7 @@ import { digest } from './digest.ts'
 import { retried } from './retried.ts'
 import { advance, isTerminal, type TaskEvent, type TaskRecord, type TaskWork } from './task.ts'
 import { createTaskBus, type Ear } from './task-bus.ts'
+import { createTaskSweep, type OpenTask } from './task-sweep.ts'
 
 /** The owner of what belongs to whoever bears its id. */
 export const anybody = 'anybody'
@@ -37,6 +38,10 @@ export interface TasksOptions extends TaskLimits {
   readonly clock: Clock
   readonly random: Random
   readonly logger: Logger
+  /** Names what all processes have in common that serve the same tools. */
+  readonly kind: string
+  /** Whether this process has the tool behind a task: others' tasks it leaves alone until somebody asks it for them. */
+  has(tool: string): boolean
   /** Takes over a task whose worker died. */
   adopt(worker: TaskWorker): void
   /** Told of every change of any task, whichever process caused it. */
@@ -70,9 +75,11 @@ export interface Tasks {
   act(owner: string, id: string, event: Exclude<TaskEvent, { readonly token: string }>): Promise<TaskStep | undefined>
   /** Hears of changes of one task. */
   ear(id: string): Ear
-  /** Begins to hear of what other processes do with tasks. */
+  /** Begins to hear of what other processes do with tasks, and to look after them. */
   listen(): void
-  /** Stops renewing leases, as a process does that dies. */
+  /** Begins to look, from time to time, for tasks whose process died, so that they end although nobody asks for them. */
+  lookAfter(): void
+  /** Stops renewing leases and looking after others' tasks, as a process does that dies. */
   close(): void
 }
 
@@ -116,6 +123,8 @@ export function createTasks(options: TasksOptions): Tasks {
     )
   })
 
+  const sweep = createTaskSweep({ ...options, leaseMs: limits.leaseMs, look: lookAfter })
+
   /** The task as it stands; lets go of the work on it when that is wanted no more. */
   async function look(owner: string, id: string): Promise<TaskRecord | undefined> {
     const kept = await store.get(keyOf(owner, id))
@@ -150,6 +159,7 @@ export function createTasks(options: TasksOptions): Tasks {
       if ((await write(owner, after, kept.version)) === undefined) continue
       if (event.kind !== 'renew') {
         drop(keyOf(owner, id), after)
+        if (isTerminal(after.status)) void sweep.leave(id)
         await bus.tell({ owner, id, status: after.status })
       }
       return { before, after }
@@ -171,9 +181,12 @@ export function createTasks(options: TasksOptions): Tasks {
       replies: {},
       lease: { token, until: now + limits.leaseMs },
     }
+    // Noted at the same time: whoever finds no task behind a note leaves that alone.
+    const noted = sweep.enter({ owner, id: task.id, tool: work.tool }, now + task.ttlMs)
     try {
-      await write(owner, task, 0)
+      await Promise.all([write(owner, task, 0), noted])
     } catch (cause) {
+      void noted.then(() => sweep.leave(task.id))
       throw isRefusal(cause) ? cause : new Refusal('IdempotencyUnavailable', { cause })
     }
     return begin(owner, task)
@@ -184,6 +197,7 @@ export function createTasks(options: TasksOptions): Tasks {
     const key = keyOf(owner, id)
     const controller = new AbortController()
     running.set(key, { owner, id, token: lease.token, controller })
+    sweep.start()
     renewing ??= setInterval(renew, timerMs(limits.leaseMs / 3)).unref()
     return {
       owner,
@@ -259,6 +273,18 @@ export function createTasks(options: TasksOptions): Tasks {
     return taken?.after
   }
 
+  /** Does for a task what somebody would bring about who asks for it. @returns whether it is over */
+  async function lookAfter({ owner, id, tool }: OpenTask): Promise<boolean> {
+    if (running.has(keyOf(owner, id)) || !options.has(tool)) return false
+    const kept = await store.get(keyOf(owner, id))
+    const task = kept && read(kept)
+    if (!task) return false
+    // Where there is no room for it, another process may have some.
+    if (task.work.again && running.size >= limits.maxRunning) return isTerminal(task.status)
+    const after = await living(owner, task)
+    return after !== undefined && isTerminal(after.status)
+  }
+
   function newId(now: number): string {
     // The time makes ids sort by creation; nobody can guess the rest (2025-11-25, tasks, security).
     return `${now.toString(36).padStart(9, '0')}-${Buffer.from(random(24)).toString('base64url')}`
@@ -285,8 +311,13 @@ export function createTasks(options: TasksOptions): Tasks {
     },
     act: async (owner, id, event) => (isId(id) ? step(owner, id, event) : undefined),
     ear: bus.ear,
-    listen: bus.listen,
+    listen: () => {
+      bus.listen()
+      sweep.start()
+    },
+    lookAfter: sweep.start,
     close: () => {
+      sweep.close()
       clearInterval(renewing)
       running.clear()
     },

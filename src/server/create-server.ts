@@ -85,6 +85,8 @@ export function createServerOver(options: ServerOptions, ports: ServerPorts): Se
     tasks: createTasks({
       ...ports,
       ...options.tasks,
+      kind: options.name,
+      has: (tool) => snapshot.tools.byKey.has(tool),
       adopt: (worker) => void adoptTask(worker, core),
       changed: (owner, task) => tell(toChange(owner, task, core.tasks.pollIntervalMs)),
     }),
@@ -227,7 +229,10 @@ export function createServerOver(options: ServerOptions, ports: ServerPorts): Se
     },
     owns: owned,
     describe: (principal) => {
-      describing ??= createDescriber(options, info, snapshot, setup)
+      if (!describing) {
+        if (runsTasks(snapshot)) core.tasks.lookAfter()
+        describing = createDescriber(options, info, snapshot, setup)
+      }
       return describing(principal)
     },
     onChange: core.onChange,
