@@ -53,8 +53,13 @@ export interface SseDecoderOptions {
   onEvent(event: SseEvent): void
   /** The server wants the client to wait this many milliseconds before it comes back. */
   onRetry(milliseconds: number): void
-  /** An event grew too large. Told once for it; it is skipped, and the next one is served. */
-  onOverflow(): void
+  /**
+   * An event grew too large. Told once for it; it is skipped, and the next one is served.
+   * @param head how its data begins, 256 characters at most; empty where what is too large is no data
+   */
+  onOverflow(head: string): void
+  /** An event that grew too large has ended. @param tail how its data does, 256 characters at most */
+  onSkipped?(tail: string): void
 }
 
 /** Takes in bytes as they come. */
@@ -68,6 +73,10 @@ const lineFeed = 10
 const carriageReturn = 13
 /** What a line has besides its data: the longest field name, a colon and a blank. */
 const fieldBytes = 7
+/** Characters that are told of each end of an event too large, which may take some bytes each. */
+const shown = 256
+const shownBytes = 4 * shown
+const none = new Uint8Array(0)
 
 /**
  * Reads server-sent events by the rules of the HTML Standard, §9.2.6, in time linear in the bytes.
@@ -77,21 +86,33 @@ export function createSseDecoder(options: SseDecoderOptions): SseDecoder {
   const fields = createFieldReader(options)
   const pending = createAccumulator()
   let skipping = false
+  /** The last of what is being skipped. */
+  let tail: Uint8Array = none
   let afterReturn = false
 
+  function skip(part: Uint8Array): void {
+    const missing = shownBytes - part.length
+    tail = Buffer.concat([missing > 0 ? tail.subarray(-missing) : none, part.subarray(-shownBytes)])
+  }
+
   function keep(part: Uint8Array): void {
-    if (skipping) return
+    if (skipping) return skip(part)
     if (pending.length + part.length <= options.maxBytes + fieldBytes) return pending.add(part)
-    pending.take()
+    pending.add(part.subarray(0, shownBytes))
+    const begun = pending.take()
     skipping = true
-    fields.overflow()
+    fields.overflow(begun.subarray(0, shownBytes))
+    skip(begun)
+    skip(part.subarray(shownBytes))
   }
 
   function endLine(rest: Uint8Array): void {
     const alone = pending.length === 0 && rest.length <= options.maxBytes
-    if (!alone) keep(rest)
-    if (!skipping) fields.line(alone ? rest : pending.take())
+    if (!alone || skipping) keep(rest)
+    if (skipping) fields.skipped(tail)
+    else fields.line(alone ? rest : pending.take())
     skipping = false
+    tail = none
   }
 
   return {
@@ -119,7 +140,10 @@ export function createSseDecoder(options: SseDecoderOptions): SseDecoder {
 interface FieldReader {
   readonly lastEventId: string
   line(bytes: Uint8Array): void
-  overflow(): void
+  /** A line is too long. @param head how it begins */
+  overflow(head: Uint8Array): void
+  /** It has ended. @param tail how */
+  skipped(tail: Uint8Array): void
 }
 
 /** Puts events together from whole lines. */
@@ -132,17 +156,22 @@ function createFieldReader(options: SseDecoderOptions): FieldReader {
   let event = ''
   let data: string[] = []
   let size = 0
+  /** How the data of an event too large ends, as far as it came. */
+  let end = ''
+  let inData = false
 
-  function overflow(): void {
-    if (!overflowing) options.onOverflow()
+  function overflow(head: string): void {
+    if (!overflowing) options.onOverflow((data[0] ?? head).slice(0, shown))
     overflowing = true
     data = []
   }
 
   function dispatch(): void {
     lastEventId = id
-    if (!overflowing && data.length > 0) options.onEvent({ event: event || 'message', data: data.join('\n'), id })
+    if (overflowing) options.onSkipped?.(end)
+    else if (data.length > 0) options.onEvent({ event: event || 'message', data: data.join('\n'), id })
     overflowing = false
+    end = ''
     event = ''
     data = []
     size = 0
@@ -151,8 +180,10 @@ function createFieldReader(options: SseDecoderOptions): FieldReader {
   function field(name: string, value: string): void {
     if (name === 'data') {
       size += value.length + (size === 0 ? 0 : 1)
-      if (size > options.maxBytes) overflow()
-      else if (!overflowing) data.push(value)
+      if (size > options.maxBytes) {
+        overflow(value)
+        end = value.slice(-shown)
+      } else if (!overflowing) data.push(value)
     } else if (name === 'event') event = value
     else if (name === 'id') id = value.includes('\0') ? id : value
     else if (name === 'retry' && /^\d{1,15}$/.test(value)) options.onRetry(Number(value))
@@ -162,7 +193,14 @@ function createFieldReader(options: SseDecoderOptions): FieldReader {
     get lastEventId() {
       return lastEventId
     },
-    overflow,
+    overflow(head) {
+      const [, value] = /^\uFEFF?data: ?(.*)$/s.exec(decoder.decode(head)) ?? []
+      inData = value !== undefined
+      overflow(value ?? '')
+    },
+    skipped(tail) {
+      if (inData) end = decoder.decode(tail).slice(-shown)
+    },
     line(bytes) {
       const text = decoder.decode(bytes)
       const line = first && text.startsWith('\uFEFF') ? text.slice(1) : text

@@ -25,6 +25,31 @@ function decode(stream: string | Uint8Array, chunkSize = Infinity, maxBytes = 10
   return { ...seen, lastEventId: decoder.lastEventId }
 }
 
+test('of an event too large both ends are told, however it is cut', () => {
+  const long = `{"id":1,${'x'.repeat(3_000)},"id":2}`
+  for (const [stream, head, tail] of [
+    [`data: ${long}\n\n`, long.slice(0, 256), long.slice(-256)],
+    [`data:${long}\r\n\r\n`, long.slice(0, 256), long.slice(-256)],
+    [`: ${long}\n\n`, '', ''],
+    ['data: one\n'.repeat(300) + 'data: last\n\n', 'one', 'last'],
+    [`event: x\ndata: one\ndata: ${long}\n\n`, 'one', long.slice(-256)],
+  ] as const) {
+    for (const size of [1, 7, 1_000, 100_000]) {
+      const told: string[] = []
+      const decoder = createSseDecoder({
+        maxBytes: 1_000,
+        onEvent: ({ data }) => told.push(data),
+        onRetry: () => {},
+        onOverflow: (begin) => told.push(begin),
+        onSkipped: (end) => told.push(end),
+      })
+      const bytes = Buffer.from(`${stream}data: next\n\n`)
+      for (let at = 0; at < bytes.length; at += size) decoder.push(bytes.subarray(at, at + size))
+      assert.deepEqual(told, [head, tail, 'next'], `${stream.slice(0, 20)} by ${size}`)
+    }
+  }
+})
+
 const dataOf = (stream: string, chunkSize?: number): string[] =>
   decode(stream, chunkSize).events.map((event) => event.data)
 

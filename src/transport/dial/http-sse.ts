@@ -1,6 +1,8 @@
 import { CallFailed } from '../../model/failure.ts'
 import type { Link, LinkListener } from '../../peer/link.ts'
+import type { JsonObject } from '../../model/json.ts'
 import { timerMs } from '../../model/timer.ts'
+import { isRequestId, type RequestId } from '../../wire/envelope.ts'
 import { createSseDecoder, type SseDecoder } from '../../wire/sse.ts'
 import { capsOf } from './caps.ts'
 import { closedFailure } from './closed.ts'
@@ -10,7 +12,7 @@ import { maxErrorBytes, statusFailure } from './http-failures.ts'
 import { acknowledged } from './http-notice.ts'
 import { isEventStream, lowerCased, type Abandonable } from './http-room.ts'
 import type { HttpListener, HttpSend, ReadHeader } from './http-types.ts'
-import { readMessages, tellNoise } from './messages.ts'
+import { idAtHead, idAtTail, readMessages, tellNoise, tooLargeFailure } from './messages.ts'
 
 /** How a link over HTTP+SSE is made. */
 export interface HttpSseLinkOptions extends HttpLinkOptions {
@@ -26,6 +28,10 @@ export function createHttpSseLink(url: URL, options: HttpSseLinkOptions = {}): L
   const caps = capsOf(options.caps)
   const headers = lowerCased(options.headers)
   const open = new Set<Abandonable>()
+  /** Requests that were sent and not answered, each with the way to forget it. */
+  const waiting = new Map<RequestId, () => void>()
+  /** Which of them an event too large answers, as far as its beginning shows. */
+  let begun: RequestId | undefined
   let channel: HttpSend | undefined
   let listener: LinkListener | undefined
   let endpoint: URL | undefined
@@ -42,8 +48,34 @@ export function createHttpSseLink(url: URL, options: HttpSseLinkOptions = {}): L
     hearing.closed(new CallFailed('ConnectionLost', { ran: 'unknown', message }))
   }
 
+  /** The only request that what is too large can answer, unless that is no answer at all. */
+  function onlyOne(head: string): RequestId | undefined {
+    const [one] = waiting.keys()
+    return waiting.size === 1 && !/^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"method"/.test(head) ? one : undefined
+  }
+
+  function wait(id: RequestId, signal: AbortSignal | undefined): void {
+    const forget = (): void => {
+      waiting.delete(id)
+      signal?.removeEventListener('abort', forget)
+    }
+    waiting.set(id, forget)
+    signal?.addEventListener('abort', forget)
+  }
+
+  function tooLarge(id: RequestId): void {
+    waiting.get(id)?.()
+    listener?.lost(id, tooLargeFailure(caps))
+  }
+
+  function hand(message: JsonObject): void {
+    const { id, method } = message
+    if (method === undefined && isRequestId(id)) waiting.get(id)?.()
+    listener?.message(message, {})
+  }
+
   function receive(event: string, data: string): void {
-    const take = event === 'message' && readMessages(data, caps, (message) => listener?.message(message, {}))
+    const take = event === 'message' && readMessages(data, caps, hand)
     if (!take) tellNoise(listener, 'stream', data)
   }
 
@@ -55,7 +87,15 @@ export function createHttpSseLink(url: URL, options: HttpSseLinkOptions = {}): L
         else receive(event, data)
       },
       onRetry: () => {},
-      onOverflow: () => tellNoise(listener, 'stream', `an event of more than ${caps.maxMessageBytes} bytes`),
+      onOverflow(head) {
+        tellNoise(listener, 'stream', `an event of more than ${caps.maxMessageBytes} bytes`)
+        begun = idAtHead(Buffer.from(head)) ?? onlyOne(head)
+        if (begun !== undefined) tooLarge(begun)
+      },
+      onSkipped(tail) {
+        const ended = begun === undefined ? idAtTail(Buffer.from(tail)) : undefined
+        if (ended !== undefined) tooLarge(ended)
+      },
     })
   }
 
@@ -130,7 +170,7 @@ export function createHttpSseLink(url: URL, options: HttpSseLinkOptions = {}): L
         throw error
       }
     },
-    async send({ text, signal }) {
+    async send({ text, id, signal }) {
       if (signal?.aborted === true) return
       if (channel === undefined || endpoint === undefined || listener === undefined) throw failure
       const request = {
@@ -140,7 +180,12 @@ export function createHttpSseLink(url: URL, options: HttpSseLinkOptions = {}): L
         body: text,
       } as const
       const timeoutMs = options.acknowledgeTimeoutMs ?? 30_000
-      await acknowledged(channel, request, { caps, open, timeoutMs, seen: () => {}, ...(signal && { signal }) })
+      if (id !== undefined) wait(id, signal)
+      const sent = acknowledged(channel, request, { caps, open, timeoutMs, seen: () => {}, ...(signal && { signal }) })
+      await sent.catch((error: unknown) => {
+        if (id !== undefined) waiting.get(id)?.()
+        throw error
+      })
     },
     agree() {},
     async close() {

@@ -85,3 +85,62 @@ test('posts: where the server said; noise, refusals, and a stream that ends', as
   assert.deepEqual((await failureOf(send(notification('x')))).ran, 'no')
   await link.close()
 })
+
+/** A server whose stream says what `answer` makes of each request. */
+function answering(answer: (id: number) => string): Script {
+  let streams: Parameters<Script>[1] | undefined
+  return ({ method, body }, r) => {
+    if (method === 'GET') {
+      streams = r
+      return stream(r, told('/post', 'endpoint'))
+    }
+    respond(r, 202)
+    streams?.write(answer((JSON.parse(body) as { id: number }).id))
+  }
+}
+
+const caps = { maxMessageBytes: 1_000 }
+const huge = 'x'.repeat(2_000)
+const ways: Record<string, (id: number) => string> = {
+  'with its id in front': (id) => told(`{"jsonrpc":"2.0","id":${id},"result":{"x":"${huge}"}}`),
+  'with its id at the end': (id) => told(`{"result":{"x":"${huge}"},"jsonrpc":"2.0","id":${id}}`),
+}
+
+for (const [what, answer] of Object.entries(ways)) {
+  test(`an answer larger than is taken, ${what}, ends its request at once and no other`, async () => {
+    await using server = await scripted(answering((id) => (id === 2 ? answer(2) : '')))
+    const { send, heard, link } = await talk(createHttpSseLink(server.url, { caps }))
+    for (const id of [1, 2, 3]) await send(rpc(id, 'ping'))
+    await until(() => heard.losses.length > 0)
+    assert.deepEqual(
+      heard.losses.map(({ id, failure }) => [id, failure.kind, failure.ran]),
+      [[2, 'TooLarge', 'unknown']],
+    )
+    await link.close()
+  })
+}
+
+test('one that never ends ends the only request that it can be for', async () => {
+  await using server = await scripted(
+    answering((id) => (id === 1 ? told('{"jsonrpc":"2.0","id":1,"result":{}}') : `data: {"result":{"x":"${huge}`)),
+  )
+  const { ask, send, heard, link } = await talk(createHttpSseLink(server.url, { caps }))
+  await ask(rpc(1, 'ping'))
+  await send(rpc(2, 'ping'))
+  await until(() => heard.losses.length > 0)
+  assert.deepEqual(
+    heard.losses.map(({ id, failure }) => [id, failure.kind]),
+    [[2, 'TooLarge']],
+  )
+  await link.close()
+})
+
+test('something else that is too large ends none', async () => {
+  const log = told(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"${huge}"}}`)
+  const first = told(`{"method":"notifications/message","params":{"data":"${huge}","id":1},"jsonrpc":"2.0"}`)
+  await using server = await scripted(answering((id) => log + first + told(JSON.stringify(result(id)))))
+  const { ask, heard, link } = await talk(createHttpSseLink(server.url, { caps }))
+  assert.ok((await ask(rpc(1, 'ping'))).result)
+  assert.deepEqual(heard.losses, [])
+  await link.close()
+})
