@@ -78,11 +78,15 @@ function readResponse(value: JsonObject, id: RequestId | undefined, rawId: Json 
   const result = own(value, 'result')
   const error = own(value, 'error')
   if (error === undefined && result === undefined) return refused(id)
-  const malformed: RefusedMessage = { ...refused(undefined), ...(id !== undefined && { answers: id }) }
-  if (error === undefined) return id !== undefined && isObject(result) ? { kind: 'response', id, result } : malformed
-  if (result !== undefined || !isRpcError(error)) return malformed
+  if (error === undefined)
+    return id !== undefined && isObject(result) ? { kind: 'response', id, result } : malformedAnswer(id)
+  if (result !== undefined || !isRpcError(error)) return malformedAnswer(id)
   // An error that answers something unreadable has no id, or the null that JSON-RPC 2.0 asks for.
   return id === undefined && rawId !== undefined && rawId !== null ? refused(id) : { kind: 'response', id, error }
+}
+
+function malformedAnswer(answers: RequestId | undefined): RefusedMessage {
+  return answers === undefined ? refused(undefined) : { ...refused(undefined), answers }
 }
 
 /** What a malformed response comes to for whoever waits for it. */
