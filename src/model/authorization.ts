@@ -10,6 +10,8 @@ export interface Challenge extends AuthorizedRequest {
   readonly status: number
   /** Reads a header of the response by its name in lower case (`www-authenticate`, `dpop-nonce`). */
   readonly header: (name: string) => string | undefined
+  /** The revision of the protocol that the request is of, where it is known. */
+  readonly revision?: string
   /** Aborted once nobody waits for the request any more: then nobody is to be asked for its sake. */
   readonly signal?: AbortSignal
 }

@@ -72,7 +72,13 @@ export function createCaller(link: Link, options: CallerOptions): Caller {
         cancel: (reason) => cancel(id, method, codec, reason, carrier),
       })
       link
-        .send({ text, id, ...(headers && { headers }), ...(carrier && { signal: carrier.signal }) })
+        .send({
+          text,
+          id,
+          revision: codec.revision,
+          ...(headers && { headers }),
+          ...(carrier && { signal: carrier.signal }),
+        })
         .catch((error: unknown) => table.take(id)?.reject(error))
     })
   }

@@ -8,6 +8,8 @@ export interface Outgoing {
   readonly text: string
   /** Of a request; notifications and answers have none. */
   readonly id?: RequestId
+  /** The revision that a request is of, also before one was agreed on. */
+  readonly revision?: string
   /** HTTP headers that repeat the body, names in lower case; transports without headers ignore them. */
   readonly headers?: Readonly<Record<string, string>>
   /** Gives up on the request: its carrier is let go, and nothing more is reported of it. */

@@ -19,6 +19,8 @@ export interface Outgoing {
 /** The one way in which authorization asks other servers. */
 export interface Fetcher {
   readonly guard: Guard
+  /** The revision of the protocol that the MCP server is spoken with, once that is known. */
+  revision: string | undefined
   /**
    * Asks `url`, and reads the whole answer. The connection goes to an address that was checked, whatever the name
    * resolves to later; redirects are followed within an origin, for GET, three times at most.
@@ -41,6 +43,7 @@ export function createFetcher(options: NetworkOptions, isLoopback: boolean): Fet
   }
   return {
     guard,
+    revision: undefined,
     async fetch(text, outgoing = {}) {
       let url = guard.url(text, 'The address asked')
       const timeout = AbortSignal.timeout(timerMs(options.timeoutMs ?? 10_000))

@@ -40,9 +40,10 @@ export function oauth(options: OAuthOptions): OAuth {
       const proof = await (await keyOf(held.proofKey)).prove(request, held.accessToken, nonce)
       return { authorization: `DPoP ${held.accessToken}`, dpop: proof }
     },
-    async challenged({ status, header, signal, ...request }: Challenge) {
+    async challenged({ status, header, signal, revision, ...request }: Challenge) {
       const session = sessionOf(request)
       if (session === undefined) return false
+      session.speaks(revision)
       const [demand, fresh] = [readDemand(header('www-authenticate')), header('dpop-nonce')]
       if (demand.error === 'use_dpop_nonce' && fresh !== undefined && session.limits.nonce()) {
         nonce = fresh

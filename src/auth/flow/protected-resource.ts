@@ -29,7 +29,7 @@ export async function readProtectedResource(
   challenged: string | undefined,
 ): Promise<ProtectedResource | undefined> {
   for (const address of challenged === undefined ? addressesFor(server) : [hinted(fetcher, server, challenged)]) {
-    const document = await readMetadata(fetcher, address)
+    const document = await readMetadata(fetcher, address, 'server')
     if (document === 'none') continue
     const [resource, issuers] = [textOf(document, 'resource'), textsOf(document, 'authorization_servers')]
     if (resource === undefined || !covers(resource, server))

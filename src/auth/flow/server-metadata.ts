@@ -39,7 +39,7 @@ export async function readAuthorizationServer(fetcher: Fetcher, issuer: string):
     ...(path === '' ? [] : [`${url.origin}${path}/.well-known/openid-configuration`]),
   ]
   for (const address of addresses) {
-    const document = await readMetadata(fetcher, address)
+    const document = await readMetadata(fetcher, address, 'issuer')
     if (document === 'none') continue
     if (own(document, 'issuer') !== issuer)
       throw unauthorized(`${address} is not the metadata of ${issuer}`, { data: { issuer: own(document, 'issuer') } })
@@ -54,7 +54,7 @@ export async function readAuthorizationServer(fetcher: Fetcher, issuer: string):
  */
 export async function readOwnAuthorizationServer(fetcher: Fetcher, { origin }: URL): Promise<AuthorizationServer> {
   const address = `${origin}/.well-known/oauth-authorization-server`
-  const document = await readMetadata(fetcher, address)
+  const document = await readMetadata(fetcher, address, 'server')
   if (document === 'none')
     return toServer(
       {

@@ -19,6 +19,8 @@ import { memoryTokens } from './token-store.ts'
 export interface Session {
   readonly server: URL
   readonly limits: Limits
+  /** Takes in which revision a request is of. */
+  speaks(revision: string | undefined): void
   /** The token to send, renewed where it is time; undefined before there is one. @throws CallFailed */
   token(): Promise<Held | undefined>
   /**
@@ -51,6 +53,7 @@ export function createSession(url: URL, options: OAuthOptions): Session {
   return {
     server: url,
     limits,
+    speaks: (revision) => void (fetcher.revision = revision ?? fetcher.revision),
     async token() {
       await holder.load()
       if ((holder.held?.renewAt ?? Infinity) <= now()) await alone('renew', () => holder.renew())

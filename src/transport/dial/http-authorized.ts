@@ -63,9 +63,11 @@ function attempt(
         held = refusal
         const letGo = abort
         waiting = new AbortController()
+        const revision = request.revision ?? request.headers['mcp-protocol-version']
+        const challenge = { ...about, status, header, signal: waiting.signal }
         listener.authorizing?.(true)
         authorization
-          .challenged({ ...about, status, header, signal: waiting.signal })
+          .challenged(revision === undefined ? challenge : { ...challenge, revision })
           .then((again) => {
             if (stopped) return
             listener.authorizing?.(false)

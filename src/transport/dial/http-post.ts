@@ -54,10 +54,11 @@ class Post implements HttpListener, Abandonable {
   }
 
   start(): void {
-    const { text, headers, signal } = this.#outgoing
+    const { text, headers, signal, revision } = this.#outgoing
     this.#room.open.add(this)
     signal?.addEventListener('abort', this.#onAbort)
-    this.#letGo = this.#room.send.send(this.#room.request('POST', headers ?? {}, text), this)
+    const request = this.#room.request('POST', headers ?? {}, text)
+    this.#letGo = this.#room.send.send(revision === undefined ? request : { ...request, revision }, this)
   }
 
   head(status: number, header: ReadHeader): void {

@@ -7,6 +7,8 @@ export interface HttpRequest {
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string
+  /** The revision that it is of, as far as it is known. */
+  readonly revision?: string
 }
 
 /** Reads a header of a response by its name in lower case. */

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { connect } from '../../../src/client.ts'
+import { quick } from '../../client/support.ts'
 import { agreeing, call, startIssuer, startServer, startWorld, unauthorized } from './support.ts'
 
 const resourcePath = '/.well-known/oauth-protected-resource/mcp'
@@ -180,4 +182,32 @@ test('before 2025-06-18, too, the issuer of the metadata is the server', async (
   await assert.rejects(call(agreeing(), server.url), unauthorized(/is not the metadata of/))
   server.routes.set(serverPath, () => ({ body: { issuer: `${server.origin}/`, ...metadata } }))
   await assert.rejects(call(agreeing(), server.url), unauthorized(/know the client beforehand/))
+})
+
+test('the server is told which revision asks for its metadata, and nobody else is', async () => {
+  for (const revision of ['2025-03-26', '2025-06-18', '2025-11-25', '2026-07-28']) {
+    await using world = await startWorld()
+    const { server, issuer } = world
+    // Nobody answers there, but who asks is let in.
+    await assert.rejects(connect(server.url, quick({ revision, authorization: agreeing() })))
+    const asked = [...server.received, ...issuer.received].filter(({ path }) => path.includes('.well-known'))
+    assert.deepEqual(
+      asked.map(({ path, headers }) => [path, headers['mcp-protocol-version']]),
+      [
+        [resourcePath, revision],
+        [serverPath, undefined],
+      ],
+    )
+  }
+})
+
+test('so is a server of before 2025-06-18, which is its own authorization server', async () => {
+  await using world = await startWorld()
+  const { server } = world
+  server.routes.delete(resourcePath)
+  server.routes.set('/mcp', bare)
+  await assert.rejects(connect(server.url, quick({ revision: '2025-03-26', authorization: agreeing() })))
+  const asked = server.received.filter(({ path }) => path.includes('.well-known'))
+  assert.ok(asked.length > 1)
+  for (const { path, headers } of asked) assert.equal(headers['mcp-protocol-version'], '2025-03-26', path)
 })
