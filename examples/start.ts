@@ -57,7 +57,34 @@ function howToConnect(url: string, file: string): string {
     'In the settings of an editor or an assistant (either entry will do):',
     JSON.stringify(settings, undefined, 2).replace(/^/gm, '  '),
     '',
-    'A first call:',
+    'A first call, by hand:',
+    ...firstCall(url).map((line) => `  ${line}`),
+    '',
+    'The same, by a client of an older revision:',
     `  npx @modelcontextprotocol/inspector --cli ${url} --method tools/call --tool-name search_books --tool-arg text=whale`,
   ].join('\n')
+}
+
+/** A call that stands alone, as of 2026-07-28: nothing has to be opened before it. */
+function firstCall(url: string): readonly string[] {
+  const params = {
+    name: 'search_books',
+    arguments: { text: 'whale' },
+    _meta: {
+      'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+      'io.modelcontextprotocol/clientCapabilities': {},
+    },
+  }
+  const headers = [
+    'content-type: application/json',
+    'accept: application/json, text/event-stream',
+    'mcp-protocol-version: 2026-07-28',
+    'mcp-method: tools/call',
+    'mcp-name: search_books',
+  ]
+  return [
+    `curl -s ${url} \\`,
+    ...headers.map((header) => `  -H '${header}' \\`),
+    `  -d '${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params })}'`,
+  ]
 }
