@@ -6,6 +6,7 @@ import type { Json, JsonObject } from '../model/json.ts'
 /** What a tool answered: the members of the result as they came, and two ways of reading them. */
 export class ToolAnswer<T = Json> {
   readonly content: readonly ContentBlock[]
+  /** The structured content as it came, and whether or not there is any; {@link ToolAnswer.structured} insists on it. */
   readonly structuredContent?: Json
   /** The tool said no. A model can act on its words, which are the content. */
   readonly isError: boolean

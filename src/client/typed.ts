@@ -30,11 +30,14 @@ export type ArgumentsOf<S, N> = [Named<S, N>] extends [never]
     ? Record<string, never>
     : InferArguments<InputOf<Named<S, N>>>
 
-/** What a tool's structured content is. */
+/**
+ * What a tool's structured content is; anything where its server's type is not at hand. A tool that declares no output
+ * promises none: what it answers all the same is `structuredContent`.
+ */
 export type StructuredOf<S, N> = [Named<S, N>] extends [never]
   ? Json
   : [OutputOf<Named<S, N>>] extends [never]
-    ? Json
+    ? never
     : InferStructured<OutputOf<Named<S, N>>>
 
 /** What follows the name in a call: the arguments may be left out where nothing is required. */

@@ -16,7 +16,8 @@ import { isRefusal, type Ran, type Refusal } from './refusal.ts'
  * - `TooLarge`: an answer is larger than the client takes.
  * - `TooManyRounds`: the server goes on asking for input.
  * - `CircuitOpen`: the server failed too often of late; nothing was sent.
- * - `ServerExited`: the process behind a command ended.
+ * - `ServerExited`: the process behind a command ended. Its message has the last of what it wrote on standard error, without
+ *   traces; `data` is `{ code, signal, stderr }`, with the last 50 lines.
  */
 export type FailureKind =
   | 'Unreachable'

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { z } from 'zod'
 import { connect, type Client } from '../../src/client.ts'
-import { createServer, tool } from '../../src/index.ts'
+import { createServer, result, tool } from '../../src/index.ts'
+import type { Json } from '../../src/model/json.ts'
 
 const refund = tool(
   'refund',
@@ -20,6 +21,17 @@ test('arguments and structured results have the types of the tool', async () => 
   assert.equal((await client.call('ping')).text, 'pong')
 })
 
+test('structured content that is not there throws, also where no schema tells whether it should be', async () => {
+  const both = createServer({ name: 'both', version: '1' })
+    .tool('none', {}, () => 'text')
+    .tool('some', {}, () => result({ structuredContent: { n: 1 } }))
+  await using client = await connect(both)
+  const none = await client.call('none')
+  assert.throws(() => none.structured, { kind: 'InvalidResult', ran: 'yes' })
+  assert.equal(none.structuredContent, undefined)
+  assert.deepEqual((await client.call('some')).structuredContent, { n: 1 })
+})
+
 /** Never run: each line has to be an error, or none. */
 export async function types(client: Client<typeof shop>, open: Client): Promise<void> {
   // @ts-expect-error there is no such tool
@@ -30,6 +42,12 @@ export async function types(client: Client<typeof shop>, open: Client): Promise<
   await client.call('refund')
   // @ts-expect-error the tool takes nothing
   await client.call('ping', { a: 1 })
+  // A tool without an output promises nothing structured.
+  const nothing: never = (await client.call('ping')).structured
+  assert.ok(nothing)
+  const perhaps: Json | undefined = (await client.call('ping')).structuredContent
+  const anything: Json = (await open.call('anything')).structured
+  assert.ok(perhaps ?? anything)
   await open.call('anything', { a: 1 })
   await open.call('anything')
   const named = await connect<typeof shop>('http://127.0.0.1:1')

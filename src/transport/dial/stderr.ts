@@ -4,11 +4,11 @@ import { createLineSplitter } from '../../wire/lines.ts'
 export interface StderrTail {
   push(chunk: Uint8Array): void
   end(): void
-  /** At most the last 20 lines, each cut to 1,024 characters. */
+  /** At most the last 50 lines, each cut to 1,024 characters. */
   readonly lines: readonly string[]
 }
 
-const maxLines = 20
+const maxLines = 50
 const maxLength = 1_024
 const maxLineBytes = 64 * 1024
 

@@ -95,9 +95,18 @@ async function explain(server: ServerProcess, message: string): Promise<CallFail
   return new CallFailed('ConnectionLost', { ran: 'unknown', message })
 }
 
+/** Lines of standard error that a message shows. All that were kept are in its data. */
+const shownLines = 10
+
+/** The last lines that say something: the trace below an error would hide it. */
+function lastWords(lines: readonly string[]): readonly string[] {
+  const words = lines.filter((line) => line.trim() !== '' && !/^\s+at\s/.test(line))
+  return (words.length > 0 ? words : lines).slice(-shownLines)
+}
+
 function exitFailure(command: string, { code, signal }: Exit, { lines }: StderrTail): CallFailed {
   const how = signal === null ? `exited with code ${code}` : `was ended by ${signal}`
-  const words = lines.length === 0 ? '' : `; its last words:\n${lines.slice(-5).join('\n')}`
+  const words = lines.length === 0 ? '' : `; its last words:\n${lastWords(lines).join('\n')}`
   return new CallFailed('ServerExited', {
     ran: 'unknown',
     message: `the server (${command}) ${how}${words}`,

@@ -59,7 +59,7 @@ test('stray lines are skipped and told, messages among them arrive', async () =>
 test('a crash is told once, with the last words', async () => {
   const { send, heard, link } = await script(`
     process.stdin.once('data', () => {
-      for (let line = 1; line <= 30; line++) console.error('line ' + line)
+      for (let line = 1; line <= 80; line++) console.error('line ' + line)
       console.error('x'.repeat(200_000))
       process.exitCode = 3
       process.stdin.destroy()
@@ -68,14 +68,37 @@ test('a crash is told once, with the last words', async () => {
   await until(() => heard.ends.length > 0)
   const [failure] = heard.ends
   assert.deepEqual([heard.ends.length, failure?.kind, failure?.ran], [1, 'ServerExited', 'unknown'])
-  assert.match(failure?.message ?? '', /exited with code 3; its last words:\nline 27\n/)
+  assert.match(failure?.message ?? '', /exited with code 3; its last words:\nline 72\n/)
   const words = failure?.data?.['stderr'] as string[]
   assert.deepEqual(
     [failure?.data?.['code'], words.length, words[0], words.at(-1)],
-    [3, 20, 'line 12', '(a line too long to keep)'],
+    [3, 50, 'line 32', '(a line too long to keep)'],
   )
   const late = await failureOf(send(rpc(2, 'ping')))
   assert.equal(late.kind, 'ServerExited')
+  await link.close()
+})
+
+test('the last words say why it ended, however deep in the program that was', async () => {
+  const { heard, link } = await script(`
+    const deep = (left) => { if (left) return deep(left - 1); throw new Error('no configuration', { cause: new Error('no such file') }) }
+    deep(30)`)
+  await until(() => heard.ends.length > 0)
+  const { message = '', data } = heard.ends[0] ?? {}
+  assert.match(message, /exited with code 1; its last words:\n/)
+  assert.match(message, /Error: no configuration/)
+  assert.match(message, /no such file/)
+  assert.doesNotMatch(message, /^ +at /m)
+  assert.ok((data?.['stderr'] as string[]).some((line) => line.startsWith('    at ')))
+  await link.close()
+})
+
+test('where there is nothing but a trace, that is told', async () => {
+  const { heard, link } = await script(
+    `console.error('    at somewhere'); process.exitCode = 1; process.stdin.destroy()`,
+  )
+  await until(() => heard.ends.length > 0)
+  assert.match(heard.ends[0]?.message ?? '', /its last words:\n    at somewhere$/)
   await link.close()
 })
 
