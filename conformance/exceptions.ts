@@ -1,6 +1,5 @@
 // What the official suite asks and is not asked of this package, each with its reason. Anything else that is not a success fails.
 
-const skillsOfClients = 'the client reads skills when its user asks for one, and none is asked for'
 const trafficOfClients = 'scenarios for clients record their traffic as INFO'
 
 /** Checks that may answer SKIPPED or INFO, by `scenario check`; `*` stands for every check or scenario. */
@@ -17,10 +16,6 @@ export const allowedSkips: Readonly<Record<string, string>> = {
     'two of its rows ask for messages that no client sends on this revision',
   'auth/offline-access-scope sep-2207-client-metadata-grant-types':
     'the client is known by its metadata document there, which the scenario cannot fetch',
-  'sep-2640-client-no-prefetch *': skillsOfClients,
-  'sep-2640-client-verify-digest *': skillsOfClients,
-  'sep-2640-client-verify-size *': skillsOfClients,
-  'sep-2640-client-verify-frontmatter *': skillsOfClients,
   'tasks-status-notifications *': 'the suite itself has not caught up with the channel of these notifications',
   'server-sse-polling *': 'the scenario records its traffic as INFO',
   'server-sse-multiple-streams server-sse-streams-functional':
