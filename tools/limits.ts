@@ -26,6 +26,45 @@ const options: readonly (readonly [title: string, file: string, names: readonly 
   ],
 ]
 
+/** Bounds that are no option: the constant, where it stands, and what it bounds. */
+const fixed: readonly (readonly [name: string, file: string, what: string])[] = [
+  ['maxKeyLength', 'src/server/once.ts', 'Characters of an idempotency key; a longer one is MalformedParams.'],
+  [
+    'maxValues',
+    'src/server/methods/completion.ts',
+    'Values of one completion (specification, "Completion"); more are left out, with `hasMore`.',
+  ],
+  [
+    'maxTasks',
+    'src/server/listen-tasks.ts',
+    'Tasks that one `subscriptions/listen` names; more are MalformedParams.',
+  ],
+  ['maxStored', 'src/durable/sessions.ts', 'Sessions that were changed of which a store knows; the oldest gives way.'],
+  [
+    'maxTombstones',
+    'src/durable/sessions.ts',
+    'Sessions that were deleted of which one process knows without asking its store.',
+  ],
+  ['maxSteps', 'src/durable/steps.ts', 'Results of steps in a store; the oldest gives way.'],
+  [
+    'maxSpilled',
+    'src/durable/flow.ts',
+    'Request states in a store, being too long to be sealed into their text; the oldest gives way.',
+  ],
+  [
+    'maxAsks',
+    'src/transport/serve/http-sessions.ts',
+    'Questions of all processes whose answers any process takes in; for those over it only the one that asked.',
+  ],
+]
+
+/** The value of a constant, as digits. */
+function valueOf(name: string, file: string): string {
+  const [, value] = new RegExp(`^const ${name} = ([\\d_]+)$`, 'm').exec(readFileSync(file, 'utf8')) ?? []
+  if (value === undefined) throw new Error(`${file} has no number ${name}`)
+  return Number(value.replaceAll('_', '')).toLocaleString('en')
+}
+
 /** The doc comment of the member `name` of `text`, on one line. */
 function docOf(text: string, name: string): string {
   const member = text.indexOf(`  readonly ${name}`)
@@ -45,7 +84,8 @@ export function limitsPage(): string {
     const text = readFileSync(file, 'utf8')
     return ['', `**${title}**`, '', ...names.map((name) => `- \`${name}\`: ${docOf(text, name)}`)]
   })
-  return `${before}\n\n| cap | default | what it bounds |\n| --- | --- | --- |\n${rows.join('\n')}\n\n${between}\n${others.join('\n')}\n\n${after}\n`
+  const bounds = fixed.map(([name, file, what]) => `| ${valueOf(name, file)} | ${what} |`)
+  return `${before}\n\n| cap | default | what it bounds |\n| --- | --- | --- |\n${rows.join('\n')}\n\n${between}\n${others.join('\n')}\n\n${besides}\n\n| at most | of what |\n| --- | --- |\n${bounds.join('\n')}\n\n${after}\n`
 }
 
 const before = `# Limits
@@ -55,6 +95,8 @@ any of them: \`serveHttp(server, { caps: { maxMessageBytes: 1_000_000 } })\`. Th
 (\`node --import tsx tools/limits.ts\`).`
 
 const between = `Other options bound how long things are kept, and how many:`
+
+const besides = `What nobody has had to change yet is no option:`
 
 const after = `What happens at a cap:
 

@@ -3,8 +3,7 @@ import { Refusal } from '../model/refusal.ts'
 import type { Core } from './core.ts'
 import { callerOf, tasksFeature, toTask, withoutTasks } from './task-view.ts'
 
-/** How often whoever listens makes sure that its tasks are still being worked on. */
-const lookEveryMs = 5000
+/** Tasks that one listener names at most. */
 const maxTasks = 1000
 
 /** The tasks among `ids` that the caller may hear of, each with its last change. @throws Refusal for a client that did not declare the extension */
@@ -20,8 +19,8 @@ export async function honourTasks(
   return new Map(found.flatMap((task) => (task ? [[task.id, task.updatedAt] as const] : [])))
 }
 
-/** Tells what changed of `tasks` before anybody listened, then looks after them. Returns the way to stop. */
-export function watchTasks(tasks: ReadonlyMap<string, number>, context: CallContext, core: Core): () => void {
+/** Tells what changed of `tasks` before anybody listened. What changes later comes over the bus. */
+export function tellChanged(tasks: ReadonlyMap<string, number>, context: CallContext, core: Core): void {
   const owner = callerOf(context)
   for (const [id, updatedAt] of tasks) {
     void core.tasks.get(owner, id).then(
@@ -32,10 +31,4 @@ export function watchTasks(tasks: ReadonlyMap<string, number>, context: CallCont
       () => {},
     )
   }
-  const timer = setInterval(() => {
-    // A look is what makes a process take over a task that was abandoned.
-    for (const id of tasks.keys()) core.tasks.get(owner, id).catch(() => {})
-  }, lookEveryMs)
-  timer.unref()
-  return () => clearInterval(timer)
 }

@@ -115,6 +115,7 @@ for (const [way, open] of Object.entries(ways)) {
       }
       assert.match(toldBy(await speaker.call('add', {}, { key: 'k'.repeat(257) })), /^refused -32602/)
       assert.equal(state.count, 0)
+      assert.doesNotMatch(toldBy(await speaker.call('add', {}, { key: 'k'.repeat(256) })), /^refused/)
     })
 
     if (revision === '2025-11-25' || revision === '2026-07-28') {

@@ -234,3 +234,12 @@ test('the methods of the other generation are not there', async () => {
     assert.equal((await client.request(method, { taskId: 'x' })).error?.code, -32601, method)
   assert.ok(withTasks)
 })
+
+test('one listener names 1,000 tasks, and not one more', async () => {
+  const client = await clientOf(workshop().server)
+  const named = (length: number) => ({ notifications: { taskIds: Array.from({ length }, (_, at) => `task ${at}`) } })
+  assert.equal((await client.request('subscriptions/listen', named(1001))).error?.code, -32602)
+  void client.request('subscriptions/listen', named(1000))
+  await delay(100)
+  assert.equal(client.heard[0]?.method, 'notifications/subscriptions/acknowledged')
+})

@@ -2,7 +2,7 @@ import type { ListenFilter } from '../../model/call.ts'
 import type { Change, Notification } from '../../model/notification.ts'
 import type { CallContext } from '../../model/served.ts'
 import type { Core, Method } from '../core.ts'
-import { honourTasks, watchTasks } from '../listen-tasks.ts'
+import { honourTasks, tellChanged } from '../listen-tasks.ts'
 import { mayKnow } from './resources.ts'
 
 const kinds = {
@@ -31,10 +31,9 @@ export const listen: Method<'subscriptions/listen'> = async (params, context, co
       context.notify(told)
       return 1
     })
-    const stopWatching = tasks && watchTasks(tasks, context, core)
+    if (tasks) tellChanged(tasks, context, core)
     const end = (): void => {
       stop()
-      stopWatching?.()
       resolve({})
     }
     if (context.signal.aborted) end()
