@@ -23,6 +23,15 @@ const columns: readonly Column[] = [
   ['lost in projection, and why', 36],
 ]
 
+const inShort: readonly Column[] = [
+  ['revision', 10],
+  ['over', 8],
+  ['client', 20],
+  ['agreed', 10],
+  ['answers', 10],
+  ['lost in projection', 27],
+]
+
 const folder = mkdtempSync(join(tmpdir(), 'library-demo-'))
 const file = join(folder, 'library.db')
 const database = openDatabase(file)
@@ -30,6 +39,8 @@ const library = createLibrary(database)
 const started = Date.now()
 const overHttp = await runOverHttp(file)
 let wrong = 0
+/** One line for each client, for the end. */
+const summary: string[] = []
 
 /** Losses come by another pipe than answers, so those of the last answer may be a little behind it. */
 const settleMs = 50
@@ -44,6 +55,7 @@ try {
   database.close()
   rmSync(folder, { recursive: true })
 }
+console.log(`In short:\n\n${toHeading(inShort)}\n${summary.join('\n')}`)
 const seconds = ((Date.now() - started) / 1000).toFixed(1)
 console.log(`\n${rows.length} clients, ${wrong === 0 ? 'all as it should be' : `${wrong} things wrong`}, ${seconds} s.`)
 process.exitCode = wrong === 0 ? 0 : 1
@@ -69,8 +81,13 @@ async function visitAs(row: Row): Promise<string> {
     (loss) => loss.revision === revision,
   )
   const lost = describe(losses, row.lost)
+  const failed = steps.filter((step) => step.failed).length
   if (agreed !== revision) wrong++
-  wrong += steps.filter(({ failed }) => failed).length + lost.wrong
+  wrong += failed + lost.wrong
+  const answers = failed === 0 ? `${steps.length} right` : `${failed} WRONG`
+  const inProjection =
+    lost.wrong > 0 ? `${lost.wrong} WRONG` : lost.rules === 0 ? 'nothing' : `${lost.rules} kinds of things, see above`
+  summary.push(toLines(inShort, [[revision], [transport], [client], [agreed], [answers], [inProjection]]))
   return `${toLines(columns, [
     [revision, `over ${transport}`],
     [client, `→ ${agreed}${agreed === revision ? '' : ' (WRONG)'}`],

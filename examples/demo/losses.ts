@@ -9,11 +9,11 @@ const why: Readonly<Record<string, string>> = {
   'default-dropped': 'left out, since forms have no defaults yet',
 }
 
-/** Losses as entries of the table, and how many of them are missing or should not be there. */
+/** Losses as entries of the table, by how many rules there are any, and how many are missing or should not be there. */
 export function describe(
   losses: readonly Loss[],
   expected: readonly string[],
-): { readonly entries: string[]; readonly wrong: number } {
+): { readonly entries: string[]; readonly rules: number; readonly wrong: number } {
   const rules = [...new Set(losses.map(({ rule }) => rule))]
   const meaning = new Set(losses.filter(({ decoration }) => !decoration).map(({ rule }) => rule))
   const missing = expected.filter((rule) => !meaning.has(rule))
@@ -28,6 +28,7 @@ export function describe(
       ...missing.map((rule) => `MISSING: ${rule}`),
       ...surplus.map((rule) => `UNEXPECTED: ${rule}`),
     ],
+    rules: rules.length,
     wrong: missing.length + surplus.length,
   }
 }

@@ -80,7 +80,7 @@ export async function visit(visitor: Visitor, library: Library, reader: string, 
     assert.equal(expected.length, can.asks ? 1 : 0)
     assert.deepEqual(JSON.parse(content[0]?.text ?? ''), expected)
     assert.deepEqual(structuredContent, can.structuredLists ? expected : undefined)
-    return `${expected.length} loans, as ${can.structuredLists ? 'data and text' : 'text'}`
+    return `${expected.length} ${expected.length === 1 ? 'loan' : 'loans'}, as ${can.structuredLists ? 'data and text' : 'text'}`
   })
 
   await step('return_book 2701', async () => {
