@@ -29,7 +29,7 @@ const inShort: readonly Column[] = [
   ['client', 20],
   ['agreed', 10],
   ['answers', 10],
-  ['lost in projection', 27],
+  ['lost in projection', 30],
 ]
 
 const folder = mkdtempSync(join(tmpdir(), 'library-demo-'))
