@@ -5,6 +5,7 @@ import { errorText, notificationText } from '../wire/envelope.ts'
 import { createLineSplitter } from '../wire/lines.ts'
 import type { Address } from './address.ts'
 import { createWaiting } from './waiting.ts'
+import { timerMs } from '../model/timer.ts'
 
 /** How a client that only speaks stdio is joined to a running application. */
 export interface AttachOptions {
@@ -118,7 +119,7 @@ function opened(address: Address, timeoutMs: number): Promise<Socket | string> {
       resolve(why)
     }
     const onError = (error: Error): void => fail(error.message)
-    const limit = setTimeout(fail, timeoutMs, 'no answer in time')
+    const limit = setTimeout(fail, timerMs(timeoutMs), 'no answer in time')
     socket.once('error', onError).once('connect', () => {
       clearTimeout(limit)
       socket.off('error', onError)

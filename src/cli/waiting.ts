@@ -1,4 +1,5 @@
 import { errorText, readMessage, type RequestId } from '../wire/envelope.ts'
+import { timerMs } from '../model/timer.ts'
 
 /** The requests of a client that waits for an application, and what the client is told where no answer comes. */
 export interface Waiting {
@@ -64,7 +65,7 @@ export function createWaiting(
         settle(id)
         const timed = timeoutMs > 0 && method !== endless
         open.set(id, {
-          timer: timed ? setTimeout(expire, timeoutMs, id) : undefined,
+          timer: timed ? setTimeout(expire, timerMs(timeoutMs), id) : undefined,
           token: tokenOf(params?.['_meta']),
         })
       }

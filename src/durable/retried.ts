@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { isStoreUnavailable } from '../model/store-unavailable.ts'
+import { timerMs } from '../model/timer.ts'
 
 /** How often something is tried again while the store is away, and how far apart. */
 export interface Patience {
@@ -24,6 +25,6 @@ export async function retried<T>(
       if (!isStoreUnavailable(error) || left === 0) throw error
       if (left === times) onDelay?.(error)
     }
-    await delay(everyMs, undefined, { ref: false })
+    await delay(timerMs(everyMs), undefined, { ref: false })
   }
 }

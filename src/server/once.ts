@@ -10,6 +10,7 @@ import { isRefusal, Refusal, type RefusalKind } from '../model/refusal.ts'
 import type { CallContext } from '../model/served.ts'
 import type { ToolEntry } from './entry.ts'
 import { stateTtlMs, type Run } from './run.ts'
+import { timerMs } from '../model/timer.ts'
 
 /** The `_meta` key under which a client names the effect that it wants once. */
 const metaKey = 'dev.dragoman/idempotencyKey'
@@ -178,7 +179,7 @@ async function joined(claiming: Claiming, { core, context }: Run): Promise<Held 
   for (let waitMs = joinWaitMs.first; ; waitMs = Math.min(waitMs * 2, joinWaitMs.most)) {
     const claimed = await core.claims.claim(claiming)
     if (!('kind' in claimed) || claimed.kind !== 'busy') return claimed
-    await delay(waitMs, undefined, { signal: context.signal })
+    await delay(timerMs(waitMs), undefined, { signal: context.signal })
   }
 }
 

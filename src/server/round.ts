@@ -9,6 +9,7 @@ import { Refusal } from '../model/refusal.ts'
 import type { Core } from './core.ts'
 import { ToolError } from './result.ts'
 import { quoted } from './visibility.ts'
+import { timerMs } from '../model/timer.ts'
 
 /** Rejects everything that depends on an answer which is not there yet. Not an `Error` to be handled: the round is over. */
 export class Suspension extends Error {
@@ -249,7 +250,7 @@ function asJson(key: string, result: unknown): Json {
 function timer(ms: number): { readonly promise: Promise<void>; readonly resolve: () => void } {
   let resolve = (): void => {}
   const promise = new Promise<void>((done) => {
-    const handle = setTimeout(done, ms)
+    const handle = setTimeout(done, timerMs(ms))
     resolve = () => {
       clearTimeout(handle)
       done()

@@ -7,6 +7,7 @@ import { sseEvent } from '../wire/sse.ts'
 import type { BrokenCall } from './broken-call.ts'
 import type { BrokenDoor, OpenDoor } from './broken-door.ts'
 import { pour } from './broken-line.ts'
+import { timerMs } from '../model/timer.ts'
 
 /** A broken server on a port of the loopback interface, over Streamable HTTP. */
 export async function openHttp({ served, options, takes }: OpenDoor): Promise<BrokenDoor> {
@@ -63,7 +64,7 @@ function callOf(request: BrokenCall['request'], response: ServerResponse, die: (
     },
     drop: () => response.destroy(),
     every(ms, act) {
-      const timer = setInterval(act, ms)
+      const timer = setInterval(act, timerMs(ms))
       response.on('close', () => clearInterval(timer))
     },
   }

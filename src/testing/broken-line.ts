@@ -6,6 +6,7 @@ import type { MemoryEnd } from '../transport/dial/memory.ts'
 import { memoryTarget, socketTarget } from '../transport/dial/target.ts'
 import type { BrokenCall } from './broken-call.ts'
 import type { BrokenDoor, OpenDoor } from './broken-door.ts'
+import { timerMs } from '../model/timer.ts'
 
 /** The server's end of one connection that all messages share. */
 interface Wire {
@@ -37,7 +38,7 @@ function connect({ served, options, takes }: OpenDoor, wire: Wire, die: () => vo
         flood: (head) => wire.flood(head),
         drop: () => wire.cut(),
         die,
-        every: (ms, act) => void timers.add(setInterval(act, ms)),
+        every: (ms, act) => void timers.add(setInterval(act, timerMs(ms))),
       }
       fail(call)
     },
