@@ -5,10 +5,21 @@ export type Layer<Input, Context, Output> = (
   next: (input: Input, context: Context) => Promise<Output>,
 ) => Promise<Output>
 
-/** Puts `layers` around `core`, the first outermost. Done once; without layers the result is `core` itself. */
+/**
+ * Puts `layers` around `core`, the first outermost. Done once; without layers the result is `core` itself. What a layer
+ * throws at once rejects like what it throws later, so that the layers around it have one way to meet it.
+ */
 export function compose<Input, Context, Output>(
   layers: readonly Layer<Input, Context, Output>[],
   core: (input: Input, context: Context) => Promise<Output>,
 ): (input: Input, context: Context) => Promise<Output> {
-  return layers.reduceRight<typeof core>((next, layer) => (input, context) => layer(input, context, next), core)
+  return layers.reduceRight<typeof core>((next, layer) => {
+    return (input, context) => {
+      try {
+        return layer(input, context, next)
+      } catch (thrown) {
+        return Promise.reject(thrown as Error)
+      }
+    }
+  }, core)
 }

@@ -28,12 +28,18 @@ export function createDeadlines(ms: number): Deadlines {
   }
 
   function look(): void {
-    timer = undefined
-    const now = performance.now()
-    for (const deadline of running) {
-      if (deadline.at > now) return arm(deadline.at - now)
-      running.delete(deadline)
-      deadline.expire()
+    try {
+      const now = performance.now()
+      for (const deadline of running) {
+        if (deadline.at > now) break
+        running.delete(deadline)
+        deadline.expire()
+      }
+    } finally {
+      // Only now: whoever begins while others are up must not set a timer beside this one.
+      timer = undefined
+      const [next] = running
+      if (next !== undefined) arm(next.at - performance.now())
     }
   }
 

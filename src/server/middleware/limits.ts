@@ -49,7 +49,7 @@ export interface RateOptions {
   readonly clock?: () => number
 }
 
-/** Callers that are remembered at most; those longest unheard of are forgotten first. */
+/** Callers that are remembered at most, and half of which are for sure; those longest unheard of are forgotten first. */
 const maxCallers = 100_000
 
 /** What a caller has left. */
@@ -80,7 +80,10 @@ export function rateLimit({ perMinute, burst, by = byPrincipal, clock = Date.now
   }
 }
 
-/** Things by name, made when first asked for. At most `max` of them: of the others those go that were not asked for lately. */
+/**
+ * Things by name, made when first asked for, and at most `max` of them: of the others those go that were not asked for
+ * while at least half as many were.
+ */
 function createRecent<T>(max: number): { of(name: string, make: () => T): T } {
   let recent = new Map<string, T>()
   let earlier = new Map<string, T>()
@@ -88,11 +91,11 @@ function createRecent<T>(max: number): { of(name: string, make: () => T): T } {
     of(name, make) {
       const known = recent.get(name)
       if (known !== undefined) return known
+      const one = earlier.get(name) ?? make()
       if (recent.size >= max / 2) {
         earlier = recent
         recent = new Map()
       }
-      const one = earlier.get(name) ?? make()
       recent.set(name, one)
       return one
     },

@@ -1,7 +1,7 @@
 // The onion: which layers stand around what, in which order, and that none cost nothing.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { compose } from '../../../src/model/compose.ts'
+import { compose, type Layer } from '../../../src/model/compose.ts'
 import { isRefusal, prompt, Refusal, resource, tool } from '../../../src/index.ts'
 import type { Middleware } from '../../../src/middleware.ts'
 import { clientOf, eras, serverOf, textOf } from '../support.ts'
@@ -134,4 +134,16 @@ test('a layer that breaks is told as any fault of the server, without its words'
   const { error } = await client.request('tools/list')
   assert.equal(error?.code, -32603)
   assert.doesNotMatch(error.message, /secret/)
+})
+
+test('what a layer throws at once comes to the layers around it as a rejection', async () => {
+  const ended: string[] = []
+  const around: Layer<string, string, string> = (input, context, next) =>
+    next(input, context).finally(() => ended.push('around'))
+  const broken: Layer<string, string, string> = () => {
+    throw new Error('at once')
+  }
+  const run = compose([around, broken], async () => 'core')
+  await assert.rejects(run('a', 'b'), /at once/)
+  assert.deepEqual(ended, ['around'])
 })

@@ -58,3 +58,29 @@ test('a deadline keeps the process until it is up, and no longer than it is want
   assert.equal(done.status, 0, done.said)
   assert.ok(done.ms < 295, String(done.ms))
 })
+
+test('what begins while others are up shares their timer', async (t) => {
+  let live = 0
+  let most = 0
+  const real = globalThis.setTimeout
+  t.mock.method(globalThis, 'setTimeout', (run: () => void, ms: number) => {
+    most = Math.max(most, ++live)
+    return real(() => {
+      live--
+      run()
+    }, ms)
+  })
+  const deadlines = createDeadlines(15)
+  const up: number[] = []
+  const again = (nth: number): void => {
+    deadlines.start(() => {
+      up.push(nth)
+      if (nth < 4) again(nth + 1)
+    })
+  }
+  again(0)
+  deadlines.start(() => up.push(9))
+  await sleep(200)
+  assert.deepEqual(up, [0, 9, 1, 2, 3, 4])
+  assert.equal(most, 1)
+})

@@ -161,7 +161,7 @@ test('law: no caller gets more than the burst and its rate, and whoever waits as
   )
 })
 
-test('a caller is remembered among 50,000 others, and forgotten behind 100,000', async () => {
+test('a caller is remembered among 50,000 others, also the one that is one too many, and forgotten behind 100,000', async () => {
   const { all } = rateLimit({
     perMinute: 1,
     burst: 1,
@@ -182,6 +182,8 @@ test('a caller is remembered among 50,000 others, and forgotten behind 100,000',
     for (const end = others + size; others < end; others++) assert.ok(await enter(`other ${others}`))
   }
   assert.ok(await enter('ada'))
+  await crowd(49_999)
+  // Those are as many as one half holds; another half, and whoever comes next is the one that is too many.
   await crowd(50_000)
   assert.equal(await enter('ada'), false)
   await crowd(100_000)
