@@ -11,6 +11,8 @@ import { fromKept, toKept } from './text.ts'
 export interface SqliteValues {
   get(key: string): Versioned | undefined
   put(key: string, value: string, options: PutOptions): number | undefined
+  /** Whether a put is a whole by itself. */
+  isOneStatement(options: PutOptions): boolean
   delete(key: string, ifVersion: number | undefined): boolean
   list(group: string, options: ListOptions): readonly Listed[]
   /** Deletes some of what has expired. */
@@ -111,6 +113,8 @@ export function sqliteValues(file: SqliteFile, clock: Clock): SqliteValues {
       if (version !== undefined) rooms.take(group)
       return version
     },
+    // A new key may have to take the place of one that has expired, and a group may have to make room.
+    isOneStatement: ({ ifVersion, maxInGroup }) => ifVersion !== 0 && maxInGroup === undefined,
     delete(key, ifVersion) {
       const now = clock()
       if (ifVersion !== undefined && select(key, now)[0]?.version !== ifVersion) return false

@@ -63,7 +63,7 @@ export function sqlite(where: string | SqliteStoreOptions): Store {
     durable: path !== '' && path !== ':memory:',
     get: (key) => file.read(() => values.get(key)),
     put: (key, value, putOptions = {}) =>
-      write(() => values.put(key, value, putOptions), putOptions.maxInGroup === undefined),
+      write(() => values.put(key, value, putOptions), values.isOneStatement(putOptions)),
     delete: (key, ifVersion) => write(() => values.delete(key, ifVersion)),
     list: (group, listOptions = {}) => file.read(() => values.list(group, listOptions)),
     append: (log, value, appendOptions) => write(() => logs.append(log, value, appendOptions)),
