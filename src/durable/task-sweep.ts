@@ -90,13 +90,18 @@ export function createTaskSweep(options: TaskSweepOptions): TaskSweep {
     if (over) await leave(id)
   }
 
+  const isClosed = (): boolean => state === 'closed'
+
   /** Looks at what there is, page by page. @returns where the next look begins */
   async function lookThrough(from: string | undefined): Promise<string | undefined> {
     let after = from
     for (let pages = 0; pages < maxPages; pages++) {
       const page = await store.list(group, { limit: pageSize, ...(after !== undefined && { after }) })
       // One by one: what is taken over has to be counted before the next is, and nobody is in a hurry.
-      for (const noted of page) await lookAt(noted)
+      for (const noted of page) {
+        if (isClosed()) return after
+        await lookAt(noted)
+      }
       if (page.length < pageSize) return undefined
       after = page.at(-1)?.key
     }

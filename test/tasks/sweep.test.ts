@@ -272,6 +272,22 @@ test('of many processes one looks at a time, and none that was closed', async ()
   assert.equal(looked.length, 2)
 })
 
+test('one that is closed while it looks does not go on', async () => {
+  const looked: string[] = []
+  const { sweep } = await sweepOver(memoryStore(), 20, {
+    look: async ({ id }) => {
+      looked.push(id)
+      await delay(5)
+      return false
+    },
+  })
+  sweep.start()
+  await until(() => looked.length === 3)
+  sweep.close()
+  await delay(3 * leaseMs)
+  assert.equal(looked.length, 3)
+})
+
 test('what is over is struck off, what cannot be looked at is passed over', async () => {
   const store = memoryStore()
   const seen: string[] = []
