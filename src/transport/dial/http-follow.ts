@@ -20,8 +20,8 @@ export interface FollowOptions {
   /** The server took the stream up, again or for the first time. */
   opened?(): void
   message(message: JsonObject): void
-  /** An event was too large, and is skipped. */
-  overflow(): void
+  /** An event was too large, and is skipped. @param head how it begins */
+  overflow(head: string): void
   /** The stream cannot be had, or not any more. Told once, as the last. */
   lost(failure: CallFailed): void
 }

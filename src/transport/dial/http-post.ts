@@ -8,7 +8,8 @@ import { definedRetryAfter, errorMessageIn, maxErrorBytes, retryAfterOf, statusF
 import { deliver, follow } from './http-follow.ts'
 import { isEventStream, type Abandonable, type HttpRoom } from './http-room.ts'
 import type { HttpListener, ReadHeader } from './http-types.ts'
-import { answers, isErrorWithoutId, readMessages, tooLargeFailure } from './messages.ts'
+import { answers, isErrorWithoutId, readMessages, tellNoise, tooLargeFailure } from './messages.ts'
+import { oversizedAt } from './oversized.ts'
 
 /** A request on its way. */
 export interface PostOptions extends Outgoing {
@@ -128,7 +129,7 @@ class Post implements HttpListener, Abandonable {
         if (this.#answered) this.#linger ??= setTimeout(this.#onAbort, lingerMs)
       },
       onRetry: (milliseconds) => (this.#retryMs = milliseconds),
-      onOverflow: () => this.#overflow(),
+      onOverflow: (head) => this.#skip(head),
     })
   }
 
@@ -165,10 +166,17 @@ class Post implements HttpListener, Abandonable {
         this.#take(message)
         if (this.#answered) this.abandon()
       },
-      overflow: () => this.#overflow(),
+      overflow: (head) => this.#skip(head),
       lost: (failure) => this.#lose(failure),
     })
     this.#letGo = () => following.abandon()
+  }
+
+  /** An event was too large: the answer, unless it shows that it is something else. */
+  #skip(head: string): void {
+    if (oversizedAt(head).kind !== 'other') return this.#overflow()
+    const { listener, caps } = this.#room
+    tellNoise(listener(), 'stream', `an event of more than ${caps.maxMessageBytes} bytes`)
   }
 
   #overflow(): void {

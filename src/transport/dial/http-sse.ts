@@ -12,7 +12,8 @@ import { maxErrorBytes, statusFailure } from './http-failures.ts'
 import { acknowledged } from './http-notice.ts'
 import { isEventStream, lowerCased, type Abandonable } from './http-room.ts'
 import type { HttpListener, HttpSend, ReadHeader } from './http-types.ts'
-import { idAtHead, idAtTail, readMessages, tellNoise, tooLargeFailure } from './messages.ts'
+import { readMessages, tellNoise, tooLargeFailure } from './messages.ts'
+import { createOversizedReader } from './oversized.ts'
 
 /** How a link over HTTP+SSE is made. */
 export interface HttpSseLinkOptions extends HttpLinkOptions {
@@ -30,8 +31,7 @@ export function createHttpSseLink(url: URL, options: HttpSseLinkOptions = {}): L
   const open = new Set<Abandonable>()
   /** Requests that were sent and not answered, each with the way to forget it. */
   const waiting = new Map<RequestId, () => void>()
-  /** Which of them an event too large answers, as far as its beginning shows. */
-  let begun: RequestId | undefined
+  const oversized = createOversizedReader(onlyOne)
   let channel: HttpSend | undefined
   let listener: LinkListener | undefined
   let endpoint: URL | undefined
@@ -48,10 +48,9 @@ export function createHttpSseLink(url: URL, options: HttpSseLinkOptions = {}): L
     hearing.closed(new CallFailed('ConnectionLost', { ran: 'unknown', message }))
   }
 
-  /** The only request that what is too large can answer, unless that is no answer at all. */
-  function onlyOne(head: string): RequestId | undefined {
+  function onlyOne(): RequestId | undefined {
     const [one] = waiting.keys()
-    return waiting.size === 1 && !/^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"method"/.test(head) ? one : undefined
+    return waiting.size === 1 ? one : undefined
   }
 
   function wait(id: RequestId, signal: AbortSignal | undefined): void {
@@ -63,7 +62,8 @@ export function createHttpSseLink(url: URL, options: HttpSseLinkOptions = {}): L
     signal?.addEventListener('abort', forget)
   }
 
-  function tooLarge(id: RequestId): void {
+  function tooLarge(id: RequestId | undefined): void {
+    if (id === undefined) return
     waiting.get(id)?.()
     listener?.lost(id, tooLargeFailure(caps))
   }
@@ -89,13 +89,9 @@ export function createHttpSseLink(url: URL, options: HttpSseLinkOptions = {}): L
       onRetry: () => {},
       onOverflow(head) {
         tellNoise(listener, 'stream', `an event of more than ${caps.maxMessageBytes} bytes`)
-        begun = idAtHead(Buffer.from(head)) ?? onlyOne(head)
-        if (begun !== undefined) tooLarge(begun)
+        tooLarge(oversized.begins(head))
       },
-      onSkipped(tail) {
-        const ended = begun === undefined ? idAtTail(Buffer.from(tail)) : undefined
-        if (ended !== undefined) tooLarge(ended)
-      },
+      onSkipped: (tail) => tooLarge(oversized.ends(tail)),
     })
   }
 

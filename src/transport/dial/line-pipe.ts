@@ -4,7 +4,8 @@ import type { LinkListener, Outgoing } from '../../peer/link.ts'
 import type { Caps } from '../../wire/caps.ts'
 import type { RequestId } from '../../wire/envelope.ts'
 import { createLineSplitter } from '../../wire/lines.ts'
-import { idAtHead, idAtTail, readMessages, tellNoise, tooLargeFailure } from './messages.ts'
+import { readMessages, tellNoise, tooLargeFailure } from './messages.ts'
+import { createOversizedReader } from './oversized.ts'
 
 /** What one message a line goes over. */
 export interface LinePipeOptions {
@@ -52,16 +53,14 @@ export function createLinePipe({ output, caps, listener, from, gone }: LinePipeO
     },
     onOverflow(head) {
       noise(`a line of more than ${caps.maxMessageBytes} bytes`)
-      begun = idAtHead(head)
-      if (begun !== undefined) tooLarge(begun)
+      tooLarge(oversized.begins(head))
     },
-    onSkipped(tail) {
-      const ended = begun === undefined ? idAtTail(tail) : undefined
-      if (ended !== undefined) tooLarge(ended)
-    },
+    onSkipped: (tail) => tooLarge(oversized.ends(tail)),
   })
-  let begun: RequestId | undefined
-  const tooLarge = (id: RequestId): void => listener()?.lost(id, tooLargeFailure(caps))
+  const oversized = createOversizedReader()
+  const tooLarge = (id: RequestId | undefined): void => {
+    if (id !== undefined) listener()?.lost(id, tooLargeFailure(caps))
+  }
   const noise = (skipped: Uint8Array | string): void => tellNoise(listener(), from, skipped)
   let draining: Promise<void> | undefined
 

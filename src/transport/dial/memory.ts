@@ -4,7 +4,8 @@ import type { Caps } from '../../wire/caps.ts'
 import type { RequestId } from '../../wire/envelope.ts'
 import { capsOf } from './caps.ts'
 import { closedFailure } from './closed.ts'
-import { idAtHead, idAtTail, readMessages, tellNoise, tooLargeFailure } from './messages.ts'
+import { readMessages, tellNoise, tooLargeFailure } from './messages.ts'
+import { createOversizedReader } from './oversized.ts'
 
 /** The client's end of a connection within the process, as `connectInMemory` of `dragoman/memory` makes one. */
 export interface MemoryEnd {
@@ -23,7 +24,8 @@ export interface MemoryLinkOptions {
 
 /** The id of the request that a text answers which is too long to be read. */
 function idIn(text: string): RequestId | undefined {
-  return idAtHead(Buffer.from(text.slice(0, 256))) ?? idAtTail(Buffer.from(text.slice(-256)))
+  const oversized = createOversizedReader()
+  return oversized.begins(text.slice(0, 256)) ?? oversized.ends(text.slice(-256))
 }
 
 /** A link over a connection within the process. @param connect makes the client's end; called once, by `open` */

@@ -2,7 +2,6 @@ import { isObject, own, type JsonObject } from '../../model/json.ts'
 import { CallFailed } from '../../model/failure.ts'
 import type { LinkListener } from '../../peer/link.ts'
 import type { Caps } from '../../wire/caps.ts'
-import type { RequestId } from '../../wire/envelope.ts'
 import { parseJson } from '../../wire/json.ts'
 
 /** Characters of what was skipped that are told. */
@@ -48,33 +47,6 @@ export function answers(message: JsonObject, id: string | number): boolean {
 /** Whether `message` is an error without an id, which on a response of its own can only mean the request. */
 export function isErrorWithoutId(message: JsonObject): boolean {
   return (message.id ?? null) === null && isObject(own(message, 'error') ?? null)
-}
-
-const idText = /"id"\s*:\s*(-?\d{1,16}|"(?:[^"\\]|\\.){0,200}")/.source
-const version = /"jsonrpc"\s*:\s*"2\.0"/.source
-const comma = /\s*,\s*/.source
-const atHead = new RegExp(
-  `^\\s*\\{\\s*(?:${version}${comma})?${idText}${comma}(?:${version}${comma})?"(?:result|error)"`,
-)
-const atTail = new RegExp(`${comma}${idText}(?:${comma}${version})?\\s*\\}\\s*$`)
-
-/** The id of the request that an answer is for, where its first bytes show it. */
-export function idAtHead(head: Uint8Array): RequestId | undefined {
-  return idIn(atHead.exec(Buffer.from(head).toString('utf8')))
-}
-
-/** The same where its last bytes show it: what stands before the last brace is a member of the message itself. */
-export function idAtTail(tail: Uint8Array): RequestId | undefined {
-  return idIn(atTail.exec(Buffer.from(tail).toString('utf8')))
-}
-
-function idIn(found: RegExpExecArray | null): RequestId | undefined {
-  if (found?.[1] === undefined) return undefined
-  try {
-    return JSON.parse(found[1]) as RequestId
-  } catch {
-    return undefined
-  }
 }
 
 /** What becomes of a request whose answer is larger than is taken. */
