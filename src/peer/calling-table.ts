@@ -34,8 +34,11 @@ export interface WaitingTable {
   readonly size: number
   add(id: RequestId, waiting: Waiting): void
   get(id: RequestId): Waiting | undefined
-  /** The only one there is; `undefined` for none and for several. */
-  only(): RequestId | undefined
+  /**
+   * The request that an answer is for: the one that it names, else the one whose response carried it (`on`), else the only
+   * one there is. `undefined` where that is none, or several.
+   */
+  answeredBy(named: RequestId | undefined, on: RequestId | undefined): RequestId | undefined
   /** Takes a request out, to be settled by whoever took it; `undefined` where none waits under this id. */
   take(id: RequestId): Waiting | undefined
   /** Something was heard of it: its patience begins anew. */
@@ -107,7 +110,7 @@ export function createWaitingTable(now: () => number = () => performance.now()):
       arm(id, entry)
     },
     get: (id) => entries.get(id)?.waiting,
-    only: () => (entries.size === 1 ? entries.keys().next().value : undefined),
+    answeredBy: (named, on) => named ?? on ?? (entries.size === 1 ? entries.keys().next().value : undefined),
     take,
     heard(id) {
       const entry = entries.get(id)

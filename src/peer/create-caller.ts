@@ -101,8 +101,7 @@ export function createCaller(link: Link, options: CallerOptions): Caller {
   }
 
   function answered(message: Extract<Message, { readonly kind: 'response' }>, received: Received): void {
-    // An error without an id is of the request whose response carries it, or of the only one that it can be of.
-    const id = message.id ?? received.on ?? table.only()
+    const id = table.answeredBy(message.id, received.on)
     const waiting = id === undefined ? undefined : table.take(id)
     if (!waiting) return noise(`an answer that nothing waits for: ${JSON.stringify(message.id ?? null)}`)
     if (message.error) return waiting.reject(failureOf(message.error, waiting.codec, received))
@@ -174,10 +173,8 @@ export function createCaller(link: Link, options: CallerOptions): Caller {
         case 'notification':
           return notified(message.method, message.params ?? {}, received)
         case 'refused': {
-          const id =
-            own(json, 'method') === undefined
-              ? (message.answers ?? message.id ?? received.on ?? table.only())
-              : undefined
+          const isAnswer = own(json, 'method') === undefined
+          const id = isAnswer ? table.answeredBy(message.answers ?? message.id, received.on) : undefined
           const waiting = id === undefined ? undefined : table.take(id)
           if (waiting) return waiting.reject(violation('The answer is no JSON-RPC response'))
           return noise(JSON.stringify(json))
