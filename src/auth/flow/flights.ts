@@ -30,7 +30,8 @@ export function createFlights(): Flights {
       for (let flight = under.way; flight !== undefined; flight = under.way) {
         if (flight.stop.signal.aborted) {
           // What nobody waited for fails for nobody else.
-          await flight.result.catch(() => {})
+          const end = flight.result.catch(() => false)
+          await (signal ? untilAborted(end, signal) : end)
           continue
         }
         const result = await aboard(flight, signal)

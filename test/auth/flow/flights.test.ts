@@ -69,3 +69,28 @@ test('who leaves is let go, and the work ends once all have left; who comes then
   assert.equal(await coming, true)
   assert.equal(begun, 3)
 })
+
+test('who comes behind work that nobody waits for any more is let go by a signal of its own', async () => {
+  const flights = createFlights()
+  const first = new AbortController()
+  let end = (_result: boolean): void => {}
+  const deaf = (): Promise<boolean> => new Promise((resolve) => (end = resolve))
+  const left = flights.join('a', never, deaf, first.signal)
+  first.abort(new Error('first'))
+  await assert.rejects(left, /first/)
+
+  let begun = 0
+  const work = (): Promise<boolean> => later((begun += 1) > 0)
+  const second = new AbortController()
+  const behind = flights.join('a', never, work, second.signal)
+  second.abort(new Error('second'))
+  const told = later('still waits')
+  await assert.rejects(Promise.race([behind, told]), /second/)
+  await assert.rejects(flights.join('a', never, work, AbortSignal.abort(new Error('third'))), /third/)
+  assert.equal(begun, 0)
+
+  const staying = flights.join('a', never, work)
+  end(true)
+  assert.equal(await staying, true)
+  assert.equal(begun, 1)
+})
