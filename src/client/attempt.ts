@@ -39,7 +39,10 @@ export function createAttempt(signal: AbortSignal | undefined): Attempt {
         signal.addEventListener('abort', stop, { once: true })
       })
       try {
-        return await Promise.race([connection.caller(), given])
+        const caller = await Promise.race([connection.caller(), given])
+        // Whoever gives up in between has closed what came.
+        if (signal.aborted) throw cancelled()
+        return caller
       } finally {
         // Once given up it stays so: whatever still goes on is to begin nothing new.
         over = !signal.aborted
