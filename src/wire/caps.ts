@@ -21,7 +21,7 @@ export interface Caps {
   readonly maxInFlight: number
   /**
    * Responses that one HTTP endpoint has open at once: requests that run, and streams. Answers to what a client was asked,
-   * and notifications, are taken in all the same.
+   * notifications, the end of a session, and a stream in place of one that is open are taken in all the same.
    */
   readonly maxOpen: number
   /** Streams without an end that one HTTP endpoint has open at once: `subscriptions/listen`, GET, HTTP+SSE. */

@@ -29,11 +29,18 @@ async function open(t: TestContext, maxOpen: number) {
   return {
     aborted: () => aborted,
     /** Sends, and gathers what comes back for as long as it comes. */
-    async send(body: object | undefined, session?: string, path = '/mcp'): Promise<Said> {
+    async send(
+      body: object | undefined,
+      session?: string,
+      path = '/mcp',
+      method = body === undefined ? 'GET' : 'POST',
+    ): Promise<Said> {
       const said = body === undefined ? '' : text(body)
-      const headers = body === undefined ? { accept: 'text/event-stream' } : headersFor(said, session)
+      const headers =
+        body === undefined
+          ? { accept: 'text/event-stream', ...(session !== undefined && { 'mcp-session-id': session }) }
+          : headersFor(said, session)
       return new Promise((resolve, reject) => {
-        const method = body === undefined ? 'GET' : 'POST'
         const sending = httpRequest({ port: http.port, host: '127.0.0.1', path, method, headers, agent: false })
         t.after(() => sending.destroy())
         sending.on('error', reject).end(said)
@@ -118,6 +125,19 @@ for (const revision of ['2025-03-26', '2025-11-25']) {
     await until(async () => (await send(call(3, 'echo'), session)).status === 200)
   })
 }
+
+test('maxOpen: a session that is full takes its stream anew, and can be ended', async (t) => {
+  const { send } = await open(t, 2)
+  const { session } = await send(initialize('2025-11-25'))
+  const { session: other } = await send(initialize('2025-11-25'))
+  assert.equal((await send(undefined, session)).status, 200)
+  assert.equal((await send(listening)).status, 200)
+  assert.equal((await send(undefined, other)).status, 503)
+  assert.equal((await send(undefined, session)).status, 200)
+  assert.equal((await send(undefined, other)).status, 503)
+  assert.equal((await send(undefined, session, '/mcp', 'DELETE')).status, 204)
+  await until(async () => (await send(undefined, other)).status === 200)
+})
 
 test('maxOpen: of a batch the answers are taken in although all is full, and the requests are refused', async (t) => {
   const { send } = await open(t, 2)

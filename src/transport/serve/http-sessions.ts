@@ -291,8 +291,10 @@ export function createHttpSessions(
     const live = await enter(visit)
     if (live === undefined) return
     await bus?.listen()
-    if (open.closing) return refuse(visit.reply, 'Overloaded', undefined, live.session)
     const lastEventId = visit.request.header('last-event-id')
+    // What takes the place of a stream that is open takes no more room.
+    const apart = lastEventId !== undefined || live.streams.listening ? 1 : 0
+    if (open.closing || open.isFull(apart)) return refuse(visit.reply, 'Overloaded', undefined, live.session)
     if (lastEventId === undefined || !live.session.codec.http.resumable)
       return live.streams.listen(visit.reply, visit.principal)
     if (!(await live.streams.resume(visit.reply, lastEventId, visit.principal))) {

@@ -100,9 +100,9 @@ export function createHttpEndpoint(peer: Peer, options: HttpOptions = {}): HttpE
     void identify(request, reply, authenticate, step)
   }
 
-  /** While the endpoint closes, or is full, only what is posted may be for something that is under way: {@link receive} tells. */
+  /** While the endpoint closes no stream begins; what is posted may be for something that is under way: {@link receive} tells. */
   function isShut({ method }: HttpRequest): boolean {
-    return closed || (method !== 'POST' && (open.closing || open.isFull()))
+    return closed || (method === 'GET' && open.closing)
   }
 
   async function identify(request: HttpRequest, reply: HttpReply, ask: Authenticate, step: Step): Promise<void> {
@@ -130,8 +130,9 @@ export function createHttpEndpoint(peer: Peer, options: HttpOptions = {}): HttpE
     if (method === 'OPTIONS') return ({ request, reply }) => preflight(request, reply, sseMethods)
     if (method === 'GET') {
       return seated((visit) => {
-        if (readAccept(visit.request.header('accept')).sse) listen(visit)
-        else refuse(visit.reply, 'NotAcceptable')
+        if (!readAccept(visit.request.header('accept')).sse) refuse(visit.reply, 'NotAcceptable')
+        else if (open.isFull()) refuse(visit.reply, busy())
+        else listen(visit)
       })
     }
     if (method !== 'POST') return { allow: sseMethods }

@@ -93,26 +93,34 @@ export function createSessionStreams(
     }
   }
 
-  /** Keeps the response alive for as long as it is open. */
-  function watch(reply: HttpReply): void {
-    const stop = open.watch({
-      keepAlive() {
-        if (reply.closed) stop()
-        else reply.write(sseComment('keep-alive'))
+  /** Keeps the response alive, and counts it, for as long as it is open: until it ends, whoever ends it. */
+  function watched(reply: HttpReply): HttpReply {
+    const stop = open.watch({ keepAlive: () => reply.write(sseComment('keep-alive')) })
+    const stream: HttpReply = {
+      full: (...whole) => reply.full(...whole),
+      head: (status, headers) => reply.head(status, headers),
+      write: (text) => reply.write(text),
+      onClose: (listener) => reply.onClose(listener),
+      end() {
+        stop()
+        reply.end()
       },
-    })
+      get closed() {
+        return reply.closed
+      },
+    }
     reply.onClose(() => {
       stop()
-      if (reader === reply) readUntil = clock() + keepEventsMs
+      if (reader === stream) readUntil = clock() + keepEventsMs
     })
+    return stream
   }
 
   function start(reply: HttpReply): HttpReply {
     reply.head(200, sseHeaders)
     // Something has to be written for the head to leave.
     reply.write(sseComment('open'))
-    watch(reply)
-    return reply
+    return watched(reply)
   }
 
   function listening(): boolean {
@@ -158,9 +166,9 @@ export function createSessionStreams(
     const page = await readStream(key, stream, sequence, kept)
     if (page === undefined && sequence > 0) return false
     closeOwn()
-    start(reply)
-    if (page !== undefined) writeStream(reply, stream, page, gapText)
-    goLive(reply, who)
+    const live = start(reply)
+    if (page !== undefined) writeStream(live, stream, page, gapText)
+    goLive(live, who)
     catchUp()
     return true
   }
@@ -205,11 +213,12 @@ export function createSessionStreams(
       if (stream === undefined) {
         return place.stream.startsWith(ownMark) ? takeOver(reply, place, store, who) : follow(reply, place, store)
       }
+      const live = start(reply)
       if (stream === own) {
-        reader = reply
+        reader = live
         listener = who
       }
-      await stream.resume(start(reply), place.sequence)
+      await stream.resume(live, place.sequence)
       return true
     },
     heard(news) {
