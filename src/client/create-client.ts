@@ -14,6 +14,7 @@ import type { Connection } from './connection.ts'
 import { partOf, type Kept, type ListCache } from './list-cache.ts'
 import type { Listeners } from './listeners.ts'
 import { createLists } from './lists.ts'
+import { createReadings } from './readings.ts'
 import { layered } from './middleware.ts'
 import type { ClientOptions, RequestOptions } from './options.ts'
 import { subscribe, type Subscription } from './listening.ts'
@@ -132,14 +133,17 @@ export function createClient<S>(parts: ClientParts): Client<S> {
   const listen = (filter: ListenFilter, signal?: AbortSignal): Promise<Subscription> =>
     subscribe(filter, signal, { connection, listeners: parts.listeners, uris, retry })
 
+  const readings = createReadings()
   async function read(uri: string, given: RequestOptions = {}): Promise<ReadResourceResult> {
     const name = `resources/read ${uri}`
     const store = kept(dialect())
     const known = await store.get(name)
     if (known) return known as unknown as ReadResourceResult
-    const result = await ask('resources/read', { uri }, given)
+    const reading = readings.begin(uri)
+    const result = await ask('resources/read', { uri }, given).finally(reading.end)
     const { ttlMs } = result
-    if (typeof ttlMs === 'number') await store.set(name, result, { ttlMs, isPublic: result.cacheScope === 'public' })
+    if (typeof ttlMs === 'number' && !reading.isOld)
+      await store.set(name, result, { ttlMs, isPublic: result.cacheScope === 'public' })
     return result as unknown as ReadResourceResult
   }
 
@@ -158,12 +162,16 @@ export function createClient<S>(parts: ClientParts): Client<S> {
           void lists.changed('resourceTemplates')
           return void lists.changed('resources')
         case 'notifications/resources/updated':
+          readings.changed(notification.params.uri)
           return void kept(dialect()).delete(`resources/read ${notification.params.uri}`)
         default:
           return
       }
     },
-    renewed: () => lists.reset(),
+    renewed() {
+      lists.reset()
+      readings.reset()
+    },
   })
 
   async function close(): Promise<void> {

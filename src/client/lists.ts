@@ -8,6 +8,7 @@ import type { Dialect } from '../peer/calling.ts'
 import type { Kept } from './list-cache.ts'
 import type { RequestOptions } from './options.ts'
 import { readPages, type PagingLimits, type Whole } from './paging.ts'
+import { createReadings, type Reading } from './readings.ts'
 
 /** What can be listed, and what an entry is. */
 export interface Listed {
@@ -79,6 +80,11 @@ export interface ListsOptions {
 /** Without a word of how long it is good, a list whose changes are told is kept so long. Milliseconds. */
 const toldMs = 5 * 60_000
 
+interface UsableTools {
+  readonly usable: readonly JsonObject[]
+  readonly known: ReadonlyMap<string, KnownTool>
+}
+
 interface Memory {
   readonly items: readonly JsonObject[]
   readonly goodUntil: number
@@ -88,22 +94,27 @@ interface Memory {
 export function createLists(options: ListsOptions): Lists {
   const { logger, now } = options
   const memory = new Map<ListKind, Memory>()
-  const reading = new Map<ListKind, Promise<readonly JsonObject[]>>()
+  const pending = new Map<ListKind, Promise<readonly JsonObject[]>>()
+  const readings = createReadings()
   let tools: ReadonlyMap<string, KnownTool> = new Map()
 
+  /** Returns what of a list is of use. What changed while it was read takes the place of nothing newer, and is good no more. */
   function remember(
     kind: ListKind,
     items: readonly JsonObject[],
     goodUntil: number,
-    dialect: Dialect,
+    { dialect, reading }: { readonly dialect: Dialect; readonly reading: Reading },
   ): readonly JsonObject[] {
-    const usable = kind === 'tools' ? takeTools(items, dialect) : items
-    memory.set(kind, { items: usable, goodUntil })
+    const isLatest = !reading.isOld || !memory.has(kind)
+    const { usable, known } = kind === 'tools' ? usableTools(items, dialect) : { usable: items, known: tools }
+    if (!isLatest) return usable
+    tools = known
+    memory.set(kind, { items: usable, goodUntil: reading.isOld ? Math.min(goodUntil, now()) : goodUntil })
     return usable
   }
 
   /** Tools whose annotations break the rules of headers are left out where headers are sent (Streamable HTTP, custom headers). */
-  function takeTools(items: readonly JsonObject[], { features }: Dialect): readonly JsonObject[] {
+  function usableTools(items: readonly JsonObject[], { features }: Dialect): UsableTools {
     const known = new Map<string, KnownTool>()
     const mirrors = features.has('tool.headers')
     for (const item of items) {
@@ -113,17 +124,18 @@ export function createLists(options: ListsOptions): Lists {
       if ('invalid' in plan) logger.warn('a tool is left out', { tool: tool.name, why: plan.invalid })
       else known.set(tool.name, { tool, headerPlan: plan.plan })
     }
-    tools = known
-    return mirrors ? items.filter(({ name }) => typeof name === 'string' && known.has(name)) : items
+    const usable = mirrors ? items.filter(({ name }) => typeof name === 'string' && known.has(name)) : items
+    return { usable, known }
   }
 
-  async function read(kind: ListKind, given: RequestOptions): Promise<readonly JsonObject[]> {
+  async function read(kind: ListKind, given: RequestOptions, reading: Reading): Promise<readonly JsonObject[]> {
     const dialect = options.dialect()
+    const of = { dialect, reading }
     const { method, named, feature, tells } = kinds[kind]
     if (!dialect.features.has(feature)) return []
     const store = options.kept(dialect)
     const stored = await store.get(method)
-    if (Array.isArray(stored?.items)) return remember(kind, stored.items as readonly JsonObject[], 0, dialect)
+    if (Array.isArray(stored?.items)) return remember(kind, stored.items as readonly JsonObject[], 0, of)
     const isTold = dialect.features.has(tells) && dialect.features.has('handshake')
     const stillHears = isTold ? await options.listening() : undefined
     const emptyMeansMore = dialect.features.has('pagination.emptyCursor')
@@ -131,23 +143,26 @@ export function createLists(options: ListsOptions): Lists {
     const whole = await readPages(fetch, { member: kind, named }, emptyMeansMore, options.limits, logger)
     const { items, isPublic } = whole
     const goodMs = goodFor(whole, stillHears?.() === true)
-    if (whole.ttlMs !== undefined) await store.set(method, { items }, { ttlMs: whole.ttlMs, isPublic })
-    return remember(kind, items, goodMs > 0 ? now() + goodMs : 0, dialect)
+    if (whole.ttlMs !== undefined && !reading.isOld)
+      await store.set(method, { items }, { ttlMs: whole.ttlMs, isPublic })
+    return remember(kind, items, goodMs > 0 ? now() + goodMs : 0, of)
   }
 
   return {
     async list(kind, given = {}) {
       const known = memory.get(kind)
       if (known && known.goodUntil > now()) return known.items as never
-      const pending = reading.get(kind)
-      if (pending) return (await pending) as never
-      const fresh = read(kind, given)
+      const shared = pending.get(kind)
+      if (shared) return (await shared) as never
+      const reading = readings.begin(kind)
+      const fresh = read(kind, given, reading)
       // What one caller may cancel is not shared.
-      if (!given.signal) reading.set(kind, fresh)
+      if (!given.signal) pending.set(kind, fresh)
       try {
         return (await fresh) as never
       } finally {
-        if (reading.get(kind) === fresh) reading.delete(kind)
+        reading.end()
+        if (pending.get(kind) === fresh) pending.delete(kind)
       }
     },
     tool: (name) => tools.get(name),
@@ -155,12 +170,14 @@ export function createLists(options: ListsOptions): Lists {
     async changed(kind) {
       memory.delete(kind)
       // What is being read may be from before the change.
-      reading.delete(kind)
+      readings.changed(kind)
+      pending.delete(kind)
       await options.kept(options.dialect()).delete(kinds[kind].method)
     },
     reset() {
       memory.clear()
-      reading.clear()
+      readings.reset()
+      pending.clear()
     },
   }
 }
