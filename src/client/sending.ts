@@ -11,6 +11,7 @@ import type { Breaker } from './breaker.ts'
 import type { Connection } from './connection.ts'
 import { keyName, type RequestOptions } from './options.ts'
 import { asUnknown, isBreakdown, nextAttempt, type RetryOptions } from './retrying.ts'
+import { runKey } from './run-key.ts'
 import type { Visits } from './visits.ts'
 
 /** One request, as often as it takes. */
@@ -72,7 +73,9 @@ export function createSend(sending: SendingOptions): Send {
 async function visited(job: Job, key: string | undefined, sending: SendingOptions): Promise<JsonObject> {
   // What a task was refused for is no matter of the requests that ask how it stands.
   if (job.method.startsWith('tasks/')) return deliver(job, key, sending)
-  return afterVisits(job.method, job.options, sending, (round) => deliver(job, keyOf(key, round), sending))
+  return afterVisits(job.method, job.options, sending, async (round) =>
+    deliver(job, key === undefined ? key : await runKey(key, 'request', round), sending),
+  )
 }
 
 /** Does `attempt` again, each time that the user visited what it was refused for. @throws CallFailed `TooManyRounds` */
@@ -92,11 +95,6 @@ export async function afterVisits<T>(
       if (!(await visits.made(wanted, options))) throw error
     }
   }
-}
-
-/** The key of one run among those that one key stands for. */
-function keyOf(key: string | undefined, round: number): string | undefined {
-  return key === undefined || round === 0 ? key : `${key} ${round}`
 }
 
 function tooManyRounds(method: string, cause?: unknown): CallFailed {

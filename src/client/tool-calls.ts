@@ -6,6 +6,7 @@ import type { Dialect } from '../peer/calling.ts'
 import type { Lists } from './lists.ts'
 import type { CallOptions, RequestOptions } from './options.ts'
 import type { OutputChecks } from './outputs.ts'
+import { runKey } from './run-key.ts'
 import { afterVisits, type JobFacts } from './sending.ts'
 import type { Visits } from './visits.ts'
 import { asTask, cancelTask, declaresTasks, followTask, type TasksOptions } from './tasks.ts'
@@ -105,7 +106,7 @@ export function createToolCalls(options: ToolCallsOptions): ToolCalls {
       return afterVisits('tools/call', given, options, async (round) => {
         const over = given.onProgress && new AbortController()
         try {
-          const result = await send(name, args, round === 0 ? given : again(given, round), over?.signal)
+          const result = await send(name, args, await again(given, round), over?.signal)
           const whole = own(result, 'resultType') === 'task' ? await followed(asTask(result), given) : result
           return answered(name, whole)
         } finally {
@@ -123,9 +124,9 @@ export function createToolCalls(options: ToolCallsOptions): ToolCalls {
 type Tool = NonNullable<ReturnType<Lists['tool']>>['tool']
 
 /** Another run of a call whose task was refused needs a key of its own. */
-function again(given: CallOptions, round: number): CallOptions {
+async function again(given: CallOptions, round: number): Promise<CallOptions> {
   const { idempotencyKey: key } = given
-  return key === undefined ? given : { ...given, idempotencyKey: `${key} task ${round}` }
+  return key === undefined ? given : { ...given, idempotencyKey: await runKey(key, 'task', round) }
 }
 
 /** What of a call's options is meant for the requests that follow it, too. */

@@ -22,7 +22,7 @@ function holding(pair: Awaited<ReturnType<typeof connected>>, method: string) {
     if (way === '>' && message.method === method) asked.add(message.id)
     if (!holds || way === '>' || !asked.has(message.id) || message.method !== undefined) return message
     const { jsonrpc: _, ...rest } = message
-    held.push({ message, let: () => pair.target.say(rest as JsonObject) })
+    held.push({ message, let: () => pair.target.say(rest) })
     return undefined
   }
   return { held, release: () => (holds = false) }

@@ -75,6 +75,54 @@ test('a key that was given names each of the runs, the same ones each time', asy
   assert.equal(door.runs(), 2)
 })
 
+test('the key of a later run is none that a user could mean, and no longer than servers take', async () => {
+  let visited = true
+  let effects = 0
+  const pay = tool('opens', {}, () => {
+    if (!visited) {
+      visited = true
+      throw new UrlElicitationRequired([page('a')])
+    }
+    return `effect ${++effects}`
+  })
+  await using pair = await visiting({ server: serverOf({ tools: [pay] }), runs: () => effects })
+  const run = async (idempotencyKey: string) => (await pair.client.call('opens', {}, { idempotencyKey })).text
+  assert.equal(await run('order 1'), 'effect 1')
+  visited = false
+  assert.equal(await run('order'), 'effect 2')
+  visited = false
+  assert.equal(await run('k'.repeat(256)), 'effect 3')
+})
+
+test('a call that is refused before it became a task, and once it is one, has a key for each of its runs', async () => {
+  const keys: unknown[] = []
+  let runs = 0
+  const opens = tool('opens', { task: 'always' }, () => {
+    runs += 1
+    if (runs < 3) throw new UrlElicitationRequired([page('a')])
+    return 'open'
+  })
+  await using pair = await visiting({
+    server: serverOf({ tools: [opens], tasks: { pollIntervalMs: 20 } }),
+    runs: () => runs,
+  })
+  const { alter } = pair.target
+  pair.target.alter = (message, way) => {
+    if (way === '<' || message.method !== 'tools/call') return alter(message, way)
+    keys.push(((message.params as JsonObject)._meta as JsonObject)[keyName])
+    if (keys.length % 2 === 0) return alter(message, way)
+    // The first run of each kind is refused at once.
+    const data = { elicitations: [{ mode: 'url', ...page('b') }] }
+    const error = { code: -32042, message: 'Visit first', data }
+    setImmediate(() => pair.target.answer(message.id as number, error, {}))
+    return undefined
+  }
+  assert.equal((await pair.client.call('opens', {}, { task: true, idempotencyKey: 'k' })).text, 'open')
+  assert.equal(keys.length, 6)
+  assert.equal(new Set(keys).size, 6)
+  assert.equal(keys[0], 'k')
+})
+
 test('a call that became a task is made again as one', async () => {
   const door = locked([page('a')], 1, { task: 'always' })
   await using pair = await visiting(door)
