@@ -39,7 +39,7 @@ export interface ClientOptions extends AnsweringOptions {
   readonly onNotification?: (notification: Notification) => void
   /** Milliseconds that an answer may take, anew with each word of progress. Default 60,000. */
   readonly timeoutMs?: number
-  /** Milliseconds that an answer may take in all. Default 15 minutes. */
+  /** Milliseconds that an answer may take in all, what the user is asked on the way among it. Default 15 minutes. */
   readonly maxTimeoutMs?: number
   /** Milliseconds that each step of connecting may take, without the time that a user is asked for credentials. Default 30,000. */
   readonly connectTimeoutMs?: number
@@ -79,7 +79,10 @@ export interface RequestOptions {
   readonly signal?: AbortSignal
   /** Milliseconds that the answer may take, anew with each word of progress. */
   readonly timeoutMs?: number
-  /** Milliseconds that the answer may take in all. */
+  /**
+   * Milliseconds that the answer may take in all, what the user is asked on the way among it. Of a call that became a task: each
+   * request about it, and each time that the user is asked.
+   */
   readonly maxTimeoutMs?: number
   readonly onProgress?: (progress: ProgressParams) => void
   /** Goes into `_meta`. */

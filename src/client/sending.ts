@@ -2,11 +2,12 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { timerMs } from '../model/timer.ts'
 import { CallFailed, isCallFailed, isFailure } from '../model/failure.ts'
 import { isObject, own, type JsonObject } from '../model/json.ts'
-import type { AskRequest, ClientCapabilities } from '../model/nouns.ts'
+import type { AskAnswer, AskRequest, ClientCapabilities } from '../model/nouns.ts'
 import { isRefusal } from '../model/refusal.ts'
 import type { HeaderPlan } from '../model/served.ts'
 import type { AnswerAsk } from '../peer/calling-asks.ts'
 import type { Caller } from '../peer/calling.ts'
+import { answered, untilOf, type Limits } from './answered.ts'
 import type { Breaker } from './breaker.ts'
 import type { Connection } from './connection.ts'
 import { keyName, type RequestOptions } from './options.ts'
@@ -56,12 +57,13 @@ export function createSend(sending: SendingOptions): Send {
   return async (job) => {
     // Node's own module of this name takes long to load; the global loads it when it is used.
     const key = job.key === true ? crypto.randomUUID() : job.key
+    const until = untilOf(job.options, sending.maxTimeoutMs)
     let { params } = job
     for (let round = 0; ; round++) {
-      const result = await visited({ ...job, params }, key, sending)
+      const result = await visited({ ...job, params }, key, until, sending)
       if (own(result, 'resultType') !== 'input_required') return result
       if (round >= sending.maxRounds) throw tooManyRounds(job.method)
-      params = { ...job.params, ...(await answersTo(result, job.options.signal, round, sending)) }
+      params = { ...job.params, ...(await answersTo(result, { signal: job.options.signal, until }, round, sending)) }
     }
   }
 }
@@ -70,18 +72,21 @@ export function createSend(sending: SendingOptions): Send {
  * Sends a request, anew each time that the user visited what it was refused for. Each is a run of its own, so it has a key of
  * its own, which is the same whenever a given key is used again.
  */
-async function visited(job: Job, key: string | undefined, sending: SendingOptions): Promise<JsonObject> {
+async function visited(job: Job, key: string | undefined, until: number, sending: SendingOptions): Promise<JsonObject> {
   // What a task was refused for is no matter of the requests that ask how it stands.
-  if (job.method.startsWith('tasks/')) return deliver(job, key, sending)
-  return afterVisits(job.method, job.options, sending, async (round) =>
-    deliver(job, key === undefined ? key : await runKey(key, 'request', round), sending),
+  if (job.method.startsWith('tasks/')) return deliver(job, key, until, sending)
+  return afterVisits(job.method, { ...job.options, until }, sending, async (round) =>
+    deliver(job, key === undefined ? key : await runKey(key, 'request', round), until, sending),
   )
 }
 
-/** Does `attempt` again, each time that the user visited what it was refused for. @throws CallFailed `TooManyRounds` */
+/**
+ * Does `attempt` again, each time that the user visited what it was refused for, which may take until `until`; in default
+ * of that what `maxTimeoutMs` says, for each time. @throws CallFailed `TooManyRounds`, `Cancelled`, `TimedOut`
+ */
 export async function afterVisits<T>(
   method: string,
-  options: RequestOptions,
+  { until, ...options }: RequestOptions & { readonly until?: number },
   { visits, maxRounds }: Pick<SendingOptions, 'visits' | 'maxRounds'>,
   attempt: (round: number) => Promise<T>,
 ): Promise<T> {
@@ -92,7 +97,8 @@ export async function afterVisits<T>(
       const wanted = visits.wantedBy(error)
       if (!wanted) throw error
       if (round >= maxRounds) throw tooManyRounds(method, error)
-      if (!(await visits.made(wanted, options))) throw error
+      if (!(await visits.made(wanted, { ...options, signal: options.signal, until: until ?? untilOf(options) })))
+        throw error
     }
   }
 }
@@ -105,39 +111,29 @@ function tooManyRounds(method: string, cause?: unknown): CallFailed {
 /** What a retry brings along: all the answers, and the state exactly as it came, or none (multi round-trip requests). */
 async function answersTo(
   result: JsonObject,
-  signal: AbortSignal | undefined,
+  limits: Limits,
   round: number,
   { connection, answer }: SendingOptions,
 ): Promise<JsonObject> {
   const { inputRequests, requestState } = result
   const asked = Object.entries(isObject(inputRequests) ? inputRequests : {})
-  const stop = signal ?? new AbortController().signal
-  const answers = await Promise.all(
-    asked.map(async ([key, ask]) => {
-      // The peer let nothing else through.
-      const request = ask as unknown as AskRequest
-      const given = await answer(request, stop).catch(unanswered)
-      return [key, connection.current?.encodeAnswer(request.method, given) ?? given] as const
-    }),
-  )
-  if (asked.length === 0) await pause(Math.min(50 * 2 ** round, 2_000), signal)
+  const answering = async ([key, ask]: [string, unknown], stop: AbortSignal): Promise<readonly [string, AskAnswer]> => {
+    // The peer let nothing else through.
+    const request = ask as AskRequest
+    const given = await answer(request, stop)
+    return [key, connection.current?.encodeAnswer(request.method, given) ?? given]
+  }
+  if (asked.length === 0) await pause(Math.min(50 * 2 ** round, 2_000), limits.signal)
+  const answers = await answered((stop) => Promise.all(asked.map((one) => answering(one, stop))), limits)
   return {
     ...(asked.length > 0 && { inputResponses: Object.fromEntries(answers) }),
     ...(requestState !== undefined && { requestState }),
   }
 }
 
-/** Without an answer the call cannot go on; it stays where it is. */
-export function unanswered(error: unknown): never {
-  if (isFailure(error)) throw error
-  const why = error instanceof Error ? error.message : 'its handler failed'
-  throw new CallFailed('Cancelled', { ran: 'unknown', message: `A question was not answered: ${why}`, cause: error })
-}
-
 /** Sends until there is a result, or nothing more may be tried: never what may have run already, unless that does no harm. */
-async function deliver(job: Job, key: string | undefined, sending: SendingOptions): Promise<JsonObject> {
+async function deliver(job: Job, key: string | undefined, until: number, sending: SendingOptions): Promise<JsonObject> {
   const { signal } = job.options
-  const until = performance.now() + (job.options.maxTimeoutMs ?? sending.maxTimeoutMs)
   let mayHaveRun = false
   let keyed = false
   let last: unknown

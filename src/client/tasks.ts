@@ -4,9 +4,10 @@ import { isObject, own, type JsonObject } from '../model/json.ts'
 import type { AskAnswer, AskRequest, ClientCapabilities, Task } from '../model/nouns.ts'
 import type { AnswerAsk } from '../peer/calling-asks.ts'
 import type { Caller } from '../peer/calling.ts'
+import { answered, untilOf } from './answered.ts'
 import type { Connection } from './connection.ts'
 import { tasksExtension, type RequestOptions } from './options.ts'
-import { pause, unanswered, type JobFacts } from './sending.ts'
+import { pause, type JobFacts } from './sending.ts'
 import type { ToolAnswer } from './tool-answer.ts'
 
 /** Long jobs on a server, of either generation. */
@@ -81,7 +82,7 @@ export async function updateTask(
  * is over or asks something, which it does while that request waits.
  */
 export async function followTask(first: Task, options: RequestOptions, tasks: TasksOptions): Promise<CallToolResult> {
-  const answered = new Set<string>()
+  const done = new Set<string>()
   const { signal } = options
   for (let task = first; ; task = await getTask(task.taskId, options, tasks)) {
     const caller = await tasks.connection.caller()
@@ -94,7 +95,7 @@ export async function followTask(first: Task, options: RequestOptions, tasks: Ta
       return await tasks.ask('tasks/result', { taskId: task.taskId }, patience, facts)
     }
     if (task.status === 'completed' || task.status === 'failed') return outcomeOf(task, caller)
-    if (task.status === 'input_required') await answerTask(task, answered, options, caller, tasks)
+    if (task.status === 'input_required') await answerTask(task, done, options, caller, tasks)
     await pause(intervalOf(task), signal)
   }
 }
@@ -109,22 +110,25 @@ function outcomeOf({ status, result, error }: Task, caller: Caller): CallToolRes
 /** Answers the questions that were not answered yet: their keys are unique for the task's life. */
 async function answerTask(
   { taskId, inputRequests = {} }: Task,
-  answered: Set<string>,
+  done: Set<string>,
   options: RequestOptions,
   caller: Caller,
   tasks: TasksOptions,
 ): Promise<void> {
-  const open = Object.entries(inputRequests).filter(([key]) => !answered.has(key))
+  const open = Object.entries(inputRequests).filter(([key]) => !done.has(key))
   if (open.length === 0) return
-  const stop = options.signal ?? new AbortController().signal
-  const answers = await Promise.all(
-    open.map(async ([key, request]: [string, AskRequest]) => {
-      const given = await tasks.answer(request, stop).catch(unanswered)
-      return [key, caller.encodeAnswer(request.method, given)] as const
-    }),
-  )
+  const answering = async (
+    [key, request]: [string, AskRequest],
+    stop: AbortSignal,
+  ): Promise<readonly [string, AskAnswer]> => [
+    key,
+    caller.encodeAnswer(request.method, await tasks.answer(request, stop)),
+  ]
+  // How long a task takes is no matter of one request, so only the caller's own patience counts.
+  const limits = { signal: options.signal, until: untilOf(options) }
+  const answers = await answered((stop) => Promise.all(open.map((one) => answering(one, stop))), limits)
   await updateTask(taskId, Object.fromEntries(answers), options, tasks)
-  for (const [key] of open) answered.add(key)
+  for (const [key] of open) done.add(key)
 }
 
 function intervalOf({ pollIntervalMs = lookMs.usual }: Task): number {

@@ -2,11 +2,12 @@ import { isObject, own } from '../model/json.ts'
 import type { ElicitUrlParams } from '../model/nouns.ts'
 import { isRefusal } from '../model/refusal.ts'
 import type { Dialect } from '../peer/calling.ts'
+import { answered, type Limits } from './answered.ts'
 import { isWebAddress, type AnswerUrl } from './answering.ts'
 import { deferred } from './deferred.ts'
 import type { Listeners } from './listeners.ts'
 import type { RequestOptions } from './options.ts'
-import { pause, unanswered } from './sending.ts'
+import { pause } from './sending.ts'
 
 /** A URL that has to be visited before a call can go on, with the name of the visit. */
 export type Visit = ElicitUrlParams & { readonly elicitationId: string }
@@ -28,8 +29,9 @@ export interface Visits {
   /**
    * Asks the user for one visit after the other, and waits until all are over: by the server's word, or the handler's; in
    * default of both for as long as the call is patient. Resolves to whether the user agreed to all.
+   * @throws CallFailed `Cancelled`, `TimedOut`: at once when the call ends, whether or not the handler heeds its signal
    */
-  made(visits: readonly Visit[], options: RequestOptions): Promise<boolean>
+  made(visits: readonly Visit[], options: Limits & Pick<RequestOptions, 'timeoutMs'>): Promise<boolean>
 }
 
 /** Makes the visits of one client. */
@@ -51,9 +53,7 @@ export function createVisits({ listeners, visit: ask, timeoutMs, dialect }: Visi
   }
 
   async function agreed(visit: Visit, signal: AbortSignal, over: () => void): Promise<boolean> {
-    const answer = await Promise.resolve(visit)
-      .then((params) => ask?.(params, { signal }))
-      .catch(unanswered)
+    const answer = await ask?.(visit, { signal })
     // A promise that fails says nothing of the visit.
     answer?.over?.then(over, () => {})
     return answer?.action === 'accept'
@@ -71,20 +71,20 @@ export function createVisits({ listeners, visit: ask, timeoutMs, dialect }: Visi
       if (!Array.isArray(wanted) || wanted.length === 0 || declined.has(wanted)) return undefined
       return wanted.every(isVisit) ? wanted : undefined
     },
-    async made(visits, { signal, timeoutMs: patience = timeoutMs }) {
+    async made(visits, { timeoutMs: patience = timeoutMs, ...limits }) {
       const ending = ends(visits)
-      try {
+      const visiting = async (stop: AbortSignal): Promise<boolean> => {
         for (const visit of visits) {
-          const over = (): void => ending.over(visit.elicitationId)
-          if (await agreed(visit, signal ?? new AbortController().signal, over)) continue
+          const yes = await agreed(visit, stop, () => ending.over(visit.elicitationId))
+          stop.throwIfAborted()
+          if (yes) continue
           declined.add(visits)
           return false
         }
-        await within(ending.all, patience, signal)
+        await within(ending.all, patience, stop)
         return true
-      } finally {
-        ending.stop()
       }
+      return answered(visiting, limits).finally(ending.stop)
     },
   }
 }
@@ -97,9 +97,9 @@ function isVisit(value: unknown): value is Visit {
 }
 
 /** Waits for `end`, but not for long. @throws CallFailed `Cancelled` */
-async function within(end: Promise<void>, ms: number, signal: AbortSignal | undefined): Promise<void> {
+async function within(end: Promise<void>, ms: number, signal: AbortSignal): Promise<void> {
   const enough = new AbortController()
-  const stop = signal ? AbortSignal.any([signal, enough.signal]) : enough.signal
+  const stop = AbortSignal.any([signal, enough.signal])
   const ended = end.then(() => 'ended')
   const waited = pause(ms, stop)
   waited.catch(() => {})
