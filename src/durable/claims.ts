@@ -45,6 +45,8 @@ export type Settling =
 export interface Held {
   /** Whether it may have been run before, so that its steps have to be looked up. */
   readonly again: boolean
+  /** Whether nothing was known of the key before. */
+  readonly isNew: boolean
   /**
    * Records what the run came to. Resolves when that is written, or given up; never rejects.
    * @throws Refusal `Unserializable` for an outcome that is not JSON: the run is still held
@@ -149,7 +151,7 @@ export function createClaims(options: ClaimsOptions): Claims {
     const put = isLater(putting) ? putting.catch((error: unknown) => undone(running, next, error)) : putting
     return andThen(put, (isOurs) => {
       if (!isOurs) return andThen(values.get(key), (newer) => contend(key, claiming, token, newer))
-      return verdict.kind === 'run' ? hold(running, verdict.again) : told(verdict)
+      return verdict.kind === 'run' ? hold(running, verdict.again, before === undefined) : told(verdict)
     })
   }
 
@@ -171,12 +173,13 @@ export function createClaims(options: ClaimsOptions): Claims {
     throw error
   }
 
-  function hold(running: HeldRun, again: boolean): Held {
+  function hold(running: HeldRun, again: boolean, isNew: boolean): Held {
     running.place = held.length
     held.push(running)
     renewing ??= setInterval(renew, timerMs(leaseMs / 3)).unref()
     return {
       again,
+      isNew,
       settle: (event) => {
         const written = writer.record(running, { ...event, token: running.token }, true)
         letGo(running)

@@ -162,6 +162,7 @@ async function bothTaken(
   const held = [own, keyed]
   return {
     again: held.some(({ again }) => again),
+    isNew: held.every(({ isNew }) => isNew),
     settle: (event) => {
       const written = held.map(({ settle }) => settle(event)).filter((each) => isLater(each))
       return written.length > 0 ? Promise.all(written).then(() => {}) : undefined
@@ -169,9 +170,9 @@ async function bothTaken(
   }
 }
 
-/** What becomes of a claim that nothing was run for: where something ran before, that must not be forgotten. */
-function unused({ again }: Held): Settling {
-  return { kind: again ? 'lose' : 'release' }
+/** What becomes of a claim that nothing was run for: all is as before, and where something ran then, that must not be forgotten. */
+function unused({ isNew }: Held): Settling {
+  return { kind: isNew ? 'release' : 'lose' }
 }
 
 /** Waits while the key is running. */

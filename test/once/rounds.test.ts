@@ -138,6 +138,19 @@ test('a state is answered once, whatever key comes with it', async () => {
   assert.deepEqual(of.effects, ['one', 'two'])
 })
 
+test('a key that was only ever refused is free', async () => {
+  const of = world()
+  const one = await replica(of)
+  const params = answering(stateOf(await one.call('asks', {})))
+  assert.equal(toldBy(await one.call('asks', { params })), 'did one two')
+  for (let times = 0; times < 3; times++)
+    assert.match(toldBy(await one.call('asks', { key: 'k', params })), /^refused -32602/)
+  assert.equal(
+    toldBy(await one.call('asks', { key: 'k', params: answering(stateOf(await one.call('asks', { key: 'k' }))) })),
+    'did one two one two',
+  )
+})
+
 test('a key that comes with the answers is good for that call from then on', async () => {
   const of = world()
   const one = await replica(of)
