@@ -18,7 +18,7 @@ export function compose<Input, Context, Output>(
       try {
         return layer(input, context, next)
       } catch (thrown) {
-        return Promise.reject(thrown as Error)
+        return Promise.reject(thrown)
       }
     }
   }, core)

@@ -103,11 +103,18 @@ export class Refusal extends Error {
     this.kind = kind
     this.data = details.data
     this.ran = details.ran ?? 'no'
-    this.retryAfter = details.retryAfter ?? (kind === 'Overloaded' ? 1 : undefined)
+    this.retryAfter = wholeSeconds(details.retryAfter) ?? (kind === 'Overloaded' ? 1 : undefined)
     this.challenge = details.challenge ?? challenges[kind]
     this.words = details.message
     this.code = details.code
   }
+}
+
+/** Seconds as `Retry-After` has them (RFC 9110, 10.2.3); `undefined` for what are none. */
+export function wholeSeconds(value: unknown): number | undefined {
+  return typeof value === 'number' && value >= 0 && Number.isSafeInteger(Math.ceil(value))
+    ? Math.ceil(value)
+    : undefined
 }
 
 /** Whether `error` is a {@link Refusal}, also one of another copy of this package. Never throws, whatever `error` is. */

@@ -1,3 +1,5 @@
+import { Refusal } from './refusal.ts'
+
 /** What is known of an attempt that failed: it had no effect, or it may have had its whole effect. */
 export type Attempted = 'no' | 'unknown'
 
@@ -15,7 +17,18 @@ export class StoreUnavailable extends Error {
   }
 }
 
-/** Whether `error` is a {@link StoreUnavailable}, also one of another copy of this package. */
+/** Whether `error` is a {@link StoreUnavailable}, also one of another copy of this package. Never throws, whatever `error` is. */
 export function isStoreUnavailable(error: unknown): error is StoreUnavailable {
-  return error instanceof Error && error.name === 'StoreUnavailable' && 'attempted' in error
+  try {
+    return error instanceof Error && error.name === 'StoreUnavailable' && 'attempted' in error
+  } catch {
+    // A getter or a proxy of whoever threw it.
+    return false
+  }
+}
+
+/** What a caller is told where a store was away: that nothing was run. `undefined` for any other error. */
+export function fromStoreError(error: unknown): Refusal | undefined {
+  if (!isStoreUnavailable(error)) return undefined
+  return new Refusal('IdempotencyUnavailable', { cause: error, ran: error.attempted })
 }

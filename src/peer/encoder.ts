@@ -5,7 +5,8 @@ import { toWire } from '../codec/refuse.ts'
 import type { JsonObject } from '../model/json.ts'
 import { isLasting } from '../model/lasting.ts'
 import type { Notification } from '../model/notification.ts'
-import { isRefusal, Refusal } from '../model/refusal.ts'
+import { isRefusal, Refusal, wholeSeconds } from '../model/refusal.ts'
+import { fromStoreError } from '../model/store-unavailable.ts'
 import { errorText, resultPieces, resultText, type RequestId, type RpcError } from '../wire/envelope.ts'
 import type { Answer, PeerOptions } from './peer.ts'
 
@@ -112,11 +113,15 @@ export function createEncoder(options: PeerOptions): Encoder {
   }
 
   function refused(id: RequestId | undefined, method: string | undefined, thrown: unknown, codec: Codec): Answer {
-    const refusal = isRefusal(thrown) ? thrown : new Refusal('InternalError', { cause: thrown })
+    const refusal = isRefusal(thrown)
+      ? thrown
+      : (fromStoreError(thrown) ?? new Refusal('InternalError', { cause: thrown }))
     if (refusal.cause !== undefined)
       options.logger.error('a call was refused', { kind: refusal.kind, error: refusal.cause })
     const wire = toWire(refusal, codec, options.refusals, method)
-    const { retryAfter, challenge } = refusal
+    // They go into headers, and may be of another copy of this package or of no type checker's making.
+    const retryAfter = wholeSeconds(refusal.retryAfter)
+    const challenge = typeof refusal.challenge === 'string' ? refusal.challenge : undefined
     const text =
       wire.result && id !== undefined
         ? resultText(id, JSON.stringify(signed(wire.result, codec)))

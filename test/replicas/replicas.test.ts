@@ -309,3 +309,23 @@ test('a store that goes away while a stream is taken up ends the stream, not the
   assert.equal((await later.next())['method'], 'notifications/tools/list_changed')
   later.close()
 })
+
+test('while the store is away a session is told that nothing was run, and goes on once it is back', async () => {
+  const flaky = flakyStore(memoryStore())
+  const one = await replica(flaky.store)
+  const client = await connect(one, '2025-11-25')
+  const attempts = [
+    ['logging/setLevel', { level: 'debug' }],
+    ['resources/subscribe', { uri: 'memo://a' }],
+    ['resources/unsubscribe', { uri: 'memo://a' }],
+    ['tools/call', { name: 'echo' }],
+  ] as const
+  flaky.away = 'before'
+  for (const [at, [method, params]] of attempts.entries()) {
+    const { error } = (await client.request(one, 10 + at, method, params)) ?? {}
+    assert.match(JSON.stringify(error), /"code":-32603.*Nothing was run/, method)
+  }
+  flaky.away = undefined
+  for (const [at, [method, params]] of attempts.entries())
+    assert.equal((await client.request(one, 20 + at, method, params))?.['error'], undefined, method)
+})
