@@ -54,12 +54,14 @@ export async function followStream(following: Following): Promise<boolean> {
   }
 
   following.begin(follower)
-  await following.ask()
-  if ((await following.read(following.after)) === undefined && !(await news())) {
-    following.end(follower)
-    return false
+  let reply: HttpReply | undefined
+  try {
+    await following.ask()
+    if ((await following.read(following.after)) === undefined && !(await news())) return false
+    reply = following.start()
+  } finally {
+    if (reply === undefined) following.end(follower)
   }
-  const reply = following.start()
   reply.onClose(() => wake())
   void pump(following, reply, news).finally(() => following.end(follower))
   return true
