@@ -112,7 +112,8 @@ export class RunContext implements Context {
       return
     this.#context.notify({
       method: 'notifications/message',
-      params: { level, data, ...(logger !== undefined && { logger }) },
+      // `data` is required (specification, logging), and JSON leaves out what is undefined.
+      params: { level, data: data ?? null, ...(logger !== undefined && { logger }) },
     })
   }
 

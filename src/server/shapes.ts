@@ -12,10 +12,21 @@ const texts: ReadonlyMap<string, readonly string[]> = new Map([
 
 /** Whether what a handler returned is a whole block of content. A kind that is not known passes: a codec knows what becomes of it. */
 export function isBlock(value: unknown): value is ContentBlock {
-  if (!isObject(value) || typeof value.type !== 'string') return false
+  if (!isObject(value) || typeof value.type !== 'string' || isWrittenAnew(value)) return false
   if (value.type === 'resource') return isContents(value.resource)
   const needed = texts.get(value.type)
   return needed === undefined || hasTexts(value, needed)
+}
+
+/** Whether what a handler returned is a list of whole blocks, without gaps. */
+export function areBlocks(value: unknown): value is readonly ContentBlock[] {
+  // `every` would pass over gaps, which become null.
+  return Array.isArray(value) && !isWrittenAnew(value) && Array.from(value).every(isBlock)
+}
+
+/** Whether something else than a value is written of it, which nobody has looked at. */
+function isWrittenAnew(value: object): boolean {
+  return 'toJSON' in value && typeof value.toJSON === 'function'
 }
 
 /** Whether what a reader returned is contents of a resource: a URI, and text or base64. */
@@ -43,7 +54,7 @@ function isSampledBlock(block: unknown): boolean {
   if (!isObject(block)) return false
   if (block.type === 'tool_use') return hasTexts(block, ['id', 'name']) && isObject(block.input)
   if (block.type === 'tool_result') {
-    return hasTexts(block, ['toolUseId']) && Array.isArray(block.content) && block.content.every(isBlock)
+    return hasTexts(block, ['toolUseId']) && areBlocks(block.content)
   }
   return isBlock(block)
 }

@@ -90,6 +90,20 @@ test('without an output schema: text, blocks, one block, nothing', async () => {
   assert.deepEqual(await content(undefined), [])
 })
 
+test('content that something else would be written of, or that has gaps, is none', async () => {
+  const block = { type: 'text', text: 'x' }
+  const gap: unknown[] = []
+  gap[1] = block
+  const odd = {
+    gap,
+    'a block': { ...block, toJSON: () => 5 },
+    'a block of several': [{ ...block, toJSON: () => ({ type: 'text' }) }],
+    'a list': Object.assign([block], { toJSON: () => 'no list' }),
+  }
+  for (const [name, value] of Object.entries(odd))
+    assert.equal((await called(tool('t', {}, () => value as never))).error?.code, -32603, name)
+})
+
 test("nothing is guessed from an object's looks", async () => {
   for (const value of [
     { sum: 1 },

@@ -13,7 +13,7 @@ import type { Round } from '../round.ts'
 import { brandOf, isToolError, messageOf, type Result } from '../result.ts'
 import { needFeatures } from '../run-context.ts'
 import { openRound, runHandler, type Run } from '../run.ts'
-import { isBlock } from '../shapes.ts'
+import { areBlocks } from '../shapes.ts'
 import { runAsTask, taskMode } from '../task-run.ts'
 import { lookUp } from '../visibility.ts'
 
@@ -92,7 +92,7 @@ function toResult(entry: ToolEntry, returned: unknown): CallToolResult | Promise
 /** @throws Refusal `Unserializable` for content that is none: types are no proof of what a handler returns */
 function checkedContent(result: CallToolResult): CallToolResult {
   const { content } = result
-  if (content === undefined || (Array.isArray(content) && content.every(isBlock))) return result
+  if (content === undefined || areBlocks(content)) return result
   throw new Refusal('Unserializable', {
     cause: new TypeError('The tool returned what is neither text nor whole content blocks, and has no output schema'),
   })
@@ -128,7 +128,7 @@ function withChecked(result: CallToolResult, checked: Checked<unknown>): CallToo
 
 function failure(thrown: unknown, { core, context, name }: Run): CallToolResult {
   if (isRefusal(thrown)) throw thrown
-  if (isToolError(thrown)) return saying(thrown.message)
+  if (isToolError(thrown)) return saying(messageOf(thrown))
   if (context.signal.aborted) throw thrown
   core.ports.logger.error('a tool threw', { tool: name, error: thrown })
   return saying(core.options.maskErrors ? 'The tool failed' : messageOf(thrown))

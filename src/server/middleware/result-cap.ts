@@ -5,9 +5,12 @@ import type { Middleware } from '../middleware.ts'
 /** Bytes that a block of nothing but text takes around it, and the comma. */
 const plainBlock = 26
 
+/** Bytes that the line about what was cut takes, at most. */
+const longestNote = 40
+
 /** How large results may be. */
 export interface ResultCapOptions {
-  /** UTF-8 bytes that the content of a tool's result may take. Default 256 KiB. */
+  /** UTF-8 bytes that the content of a tool's result may take as JSON, but for the lines that say what is missing. Default 256 KiB. */
   readonly maxBytes?: number
 }
 
@@ -72,16 +75,23 @@ function fit(block: ContentBlock, left: number): ContentBlock {
   if (size <= left) return block
   if (block.type !== 'text')
     return { type: 'text', text: `[${block.type} of ${size} bytes left out: over the size limit]` }
-  const kept = cut(block.text, left)
-  return { ...block, text: `${kept}\n[cut: ${Buffer.byteLength(block.text) - Buffer.byteLength(kept)} more bytes]` }
+  const text = cut(block.text, left - sizeOf({ ...block, text: '' }) - longestNote)
+  if (text === '') return { type: 'text', text: `[text of ${size} bytes left out: over the size limit]` }
+  return { ...block, text: `${text}\n[cut: ${Buffer.byteLength(block.text) - Buffer.byteLength(text)} more bytes]` }
 }
 
-/** The beginning of `text` in at most `bytes`, never ending within a character. */
+/** The beginning of `text` that takes at most `bytes` as JSON, never ending within a character. */
 function cut(text: string, bytes: number): string {
   const whole = Buffer.from(text)
-  let end = Math.min(bytes, whole.length)
-  while (end > 0 && end < whole.length && ((whole[end] ?? 0) & 0xc0) === 0x80) end--
-  return whole.subarray(0, end).toString()
+  let end = Math.max(0, Math.min(bytes, whole.length))
+  for (;;) {
+    while (end > 0 && end < whole.length && ((whole[end] ?? 0) & 0xc0) === 0x80) end--
+    const kept = whole.subarray(0, end).toString()
+    const size = sizeOf(kept) - 2
+    if (size <= bytes || end === 0) return kept
+    // What has to be escaped takes up to six times as much.
+    end = Math.min(end - 1, Math.floor((end * bytes) / size))
+  }
 }
 
 /** What is no JSON has no size here; it is refused when it is written. */

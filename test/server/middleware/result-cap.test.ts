@@ -78,25 +78,41 @@ test('a question to the client is no result to cut', async () => {
   assert.ok(answer['inputRequests'])
 })
 
-test('law: text is never cut within a character', async () => {
+const cap = async (content: readonly ContentBlock[], maxBytes: number): Promise<readonly ContentBlock[]> => {
+  const { call } = resultCap({ maxBytes })
+  const asked = { method: 'tools/call', params: { name: 't' }, meta: {} } as const
+  const capped = await call?.(asked, {} as never, async () => ({ content }))
+  return (capped as unknown as { content: readonly ContentBlock[] }).content
+}
+const note = /\n\[cut: \d+ more bytes\]$/
+
+test('law: text is never cut within a character, and what is left of a block is within the cap', async () => {
   await fc.assert(
     fc.asyncProperty(
-      fc.string({ unit: 'grapheme', minLength: 50, maxLength: 200 }),
-      fc.integer({ min: 0, max: 80 }),
+      fc.string({
+        unit: fc.oneof(fc.string({ unit: 'grapheme', maxLength: 1 }), fc.constantFrom('"', '\n', '\u0001')),
+      }),
+      fc.integer({ min: 0, max: 400 }),
       async (text, maxBytes) => {
-        const { call } = resultCap({ maxBytes })
-        const content = [{ type: 'text', text } as const]
-        const capped = await call?.(
-          { method: 'tools/call', params: { name: 't' }, meta: {} },
-          {} as never,
-          async () => ({ content }),
-        )
-        const [block] = (capped as unknown as { content: { text: string }[] }).content
-        const kept = block?.text.replace(/\n\[cut: \d+ more bytes\]$/, '') ?? ''
-        assert.ok(text.startsWith(kept))
+        const content = [{ type: 'text', text: text.repeat(20) } as const]
+        const [block] = await cap(content, maxBytes)
+        assert.ok(block?.type === 'text')
+        if (block.text === content[0]?.text || /^\[text of \d+ bytes left out/.test(block.text)) return
+        const kept = block.text.replace(note, '')
+        assert.notEqual(kept, block.text)
+        assert.ok(content[0]?.text.startsWith(kept))
         assert.doesNotMatch(kept, /\uFFFD/)
+        assert.ok(Buffer.byteLength(JSON.stringify([block])) <= maxBytes + 2, `${JSON.stringify(block)} in ${maxBytes}`)
       },
     ),
-    { numRuns: 200 },
+    { numRuns: 300 },
   )
+})
+
+test('what a block carries beside its text counts, too', async () => {
+  const [cutOff] = await cap([{ type: 'text', text: 'a'.repeat(990) }], 1_000)
+  assert.ok(cutOff?.type === 'text')
+  assert.match(cutOff.text, /\[cut: \d\d more bytes\]$/)
+  const [leftOut] = await cap([{ type: 'text', text: 'a', _meta: { much: 'b'.repeat(5_000) } }], 1_000)
+  assert.deepEqual(leftOut, { type: 'text', text: '[text of 5046 bytes left out: over the size limit]' })
 })
