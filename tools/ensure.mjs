@@ -34,7 +34,8 @@ if (absent.length > 0) {
     `Installing what is missing (${absent.slice(0, 5).join(', ')}${absent.length > 5 ? ' …' : ''}): npm ${command}`,
   )
   const started = Date.now()
-  const { status } = spawnSync('npm', [command, '--no-audit', '--no-fund'], {
+  // Only what stops the installation: some packages for development ask for a newer Node than is needed here.
+  const { status } = spawnSync('npm', [command, '--no-audit', '--no-fund', '--loglevel=error'], {
     cwd: fileURLToPath(root),
     stdio: ['ignore', 2, 2],
     shell: process.platform === 'win32',

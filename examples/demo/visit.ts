@@ -144,10 +144,10 @@ async function refused(
   reader: string,
 ): Promise<string> {
   const outcome = await calling.then(
-    ({ isError }) => (isError ? 'a result with isError' : undefined),
-    (error: unknown) => `an error: ${error instanceof Error ? error.message : String(error)}`,
+    ({ isError }) => (isError ? 'isError' : undefined),
+    (error: unknown) => `“${error instanceof Error ? error.message : String(error)}”`,
   )
   assert.ok(outcome !== undefined, 'it was lent without asking')
   assert.deepEqual(library.loans(reader), [])
-  return `nothing lent; ${outcome}`
+  return `refused, as it should be: no way to ask the user (${outcome})`
 }
