@@ -59,7 +59,7 @@ export interface Client<S = unknown> extends AsyncDisposable {
   complete(params: CompleteParams, options?: RequestOptions): Promise<CompleteResult['completion']>
   /**
    * Hears of changes, in whatever way the server tells them; resolves once it said what it will tell. Taken up again by
-   * itself when the way to the server breaks, with a change of kind `resumed`.
+   * itself when the way to the server breaks, or the stream of a session, with a change of kind `resumed`.
    */
   listen(filter: ListenFilter, options?: Pick<RequestOptions, 'signal'>): Promise<Subscription>
   /** Hears of changes of one resource, or of several. */

@@ -43,7 +43,7 @@ export async function connectTo<S>(target: Target, options: ClientOptions, ports
   const known = options.verdicts ? forgiving(options.verdicts, logger) : verdicts
 
   const levels = createLogLevels(options.logLevel, logger)
-  const callerOptions: Omit<CallerOptions, 'expired' | 'closed'> = {
+  const callerOptions: Omit<CallerOptions, 'hears' | 'expired' | 'closed'> = {
     info: options.info ?? self,
     capabilities,
     logLevel: () => levels.level,
@@ -69,7 +69,12 @@ export async function connectTo<S>(target: Target, options: ClientOptions, ports
             connection.leave(made)
             listeners.left(made)
           }
-          const made = createCaller(link, { ...callerOptions, expired: leave, closed: leave })
+          const made = createCaller(link, {
+            ...callerOptions,
+            hears: (hears) => listeners.hears(made, hears),
+            expired: leave,
+            closed: leave,
+          })
           attempt.began(made)
           return made
         },

@@ -5,7 +5,7 @@ import type { ClientCapabilities } from '../model/nouns.ts'
 import type { Clock, Logger } from '../model/ports.ts'
 import { safely } from '../model/safely.ts'
 import type { AnswerAsk } from '../peer/calling-asks.ts'
-import type { Dialect } from '../peer/calling.ts'
+import type { Caller, Dialect } from '../peer/calling.ts'
 import type { Target } from '../peer/link.ts'
 import type { AnswerUrl } from './answering.ts'
 import type { Breaker } from './breaker.ts'
@@ -106,6 +106,8 @@ export function createClient<S>(parts: ClientParts): Client<S> {
 
   const kept = ({ introduction }: Dialect): Kept =>
     partOf(parts.cache, [target.key, introduction.revision, declared], context, parts.clock, logger)
+  /** Where a list waited in vain for what the server tells: no other waits there until it is heard. */
+  let silent: Caller | undefined
   const lists = createLists({
     limits: { maxPages, maxItems },
     logger,
@@ -114,8 +116,10 @@ export function createClient<S>(parts: ClientParts): Client<S> {
     kept,
     listening: async () => {
       const heardOn = connection.current
-      await heardOn?.listening()
-      return () => heardOn !== undefined && connection.current === heardOn
+      if (!heardOn || heardOn === silent) return () => false
+      const stillHears = await heardOn.listening()
+      if (!stillHears()) silent = heardOn
+      return () => stillHears() && connection.current === heardOn
     },
     page: (method, cursor, given) => ask(method, cursor === undefined ? {} : { cursor }, given),
   })
@@ -167,6 +171,9 @@ export function createClient<S>(parts: ClientParts): Client<S> {
         default:
           return
       }
+    },
+    hears(_caller, hears) {
+      if (hears) silent = undefined
     },
     renewed() {
       lists.reset()

@@ -5,7 +5,7 @@ export type ServerChange =
   | { readonly kind: 'tools' | 'prompts' | 'resources' }
   | { readonly kind: 'resource'; readonly uri: string }
   | { readonly kind: 'task'; readonly task: Task }
-  /** The way to the server was made anew, so that changes may have been missed: look for yourself. */
+  /** The way to the server, or the stream of its changes, was made anew, so that some may have been missed: look for yourself. */
   | { readonly kind: 'resumed' }
 
 /** A queue of changes with one reader. Of changes of one thing that wait only the latest does, so it never grows far. */

@@ -10,6 +10,8 @@ export interface Listeners {
   renewed(): void
   /** The way to the server ended. */
   left(caller: Caller): void
+  /** On this way what is told unasked is heard from now on, or no more. */
+  hears(caller: Caller, hears: boolean): void
   /** Returns the way to stop. */
   add(listener: Listener): () => void
 }
@@ -19,6 +21,7 @@ export interface Listener {
   notified?(notification: Notification): void
   renewed?(): void
   left?(caller: Caller): void
+  hears?(caller: Caller, hears: boolean): void
 }
 
 /** Makes the list. One listener that throws keeps nothing from the others. */
@@ -35,6 +38,7 @@ export function createListeners(logger: Logger): Listeners {
     tell: (notification) => each((listener) => listener.notified?.(notification)),
     renewed: () => each((listener) => listener.renewed?.()),
     left: (caller) => each((listener) => listener.left?.(caller)),
+    hears: (caller, hears) => each((listener) => listener.hears?.(caller, hears)),
     add(listener) {
       all.add(listener)
       return () => void all.delete(listener)

@@ -168,12 +168,15 @@ async function inSession(
   const wanted = honoured.resourceSubscriptions ?? []
   const added: string[] = []
   const over = deferred()
+  let begun = false
   const remove = listeners.add({
     notified(notification) {
       const change = changeOf(notification)
       if (change && isWanted(change, honoured)) feed.push(change)
     },
     left: (gone) => void (gone === caller && over.resolve()),
+    // What was said while nothing was heard is missed.
+    hears: (on, hears) => void (on === caller && hears && begun && acknowledged(honoured)),
   })
   const stop = (): void => over.resolve()
   signal.addEventListener('abort', stop, { once: true })
@@ -185,6 +188,7 @@ async function inSession(
       await uris.add(uri, caller)
     }
     acknowledged(honoured)
+    begun = true
     await over.promise
   } finally {
     signal.removeEventListener('abort', stop)

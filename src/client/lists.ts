@@ -69,9 +69,7 @@ export interface ListsOptions {
   readonly now: () => number
   /** What is spoken. */
   dialect(): Dialect
-  /**
-   * Resolves once changes are heard of. What it resolves to tells whether they still are, with none missed since then.
-   */
+  /** Waits a moment for changes to be heard of. What it resolves to tells whether they are, with none missed since then. */
   listening(): Promise<() => boolean>
   page(method: string, cursor: string | undefined, options: RequestOptions): Promise<JsonObject>
   kept(dialect: Dialect): Kept
@@ -88,6 +86,8 @@ interface UsableTools {
 interface Memory {
   readonly items: readonly JsonObject[]
   readonly goodUntil: number
+  /** Where it is good only for as long as its changes are told: whether they are. */
+  readonly stillHears: (() => boolean) | undefined
 }
 
 /** Makes the lists of one client. */
@@ -102,14 +102,14 @@ export function createLists(options: ListsOptions): Lists {
   function remember(
     kind: ListKind,
     items: readonly JsonObject[],
-    goodUntil: number,
+    { goodUntil, stillHears }: Omit<Memory, 'items'>,
     { dialect, reading }: { readonly dialect: Dialect; readonly reading: Reading },
   ): readonly JsonObject[] {
     const isLatest = !reading.isOld || !memory.has(kind)
     const { usable, known } = kind === 'tools' ? usableTools(items, dialect) : { usable: items, known: tools }
     if (!isLatest) return usable
     tools = known
-    memory.set(kind, { items: usable, goodUntil: reading.isOld ? Math.min(goodUntil, now()) : goodUntil })
+    memory.set(kind, { items: usable, goodUntil: reading.isOld ? Math.min(goodUntil, now()) : goodUntil, stillHears })
     return usable
   }
 
@@ -135,23 +135,22 @@ export function createLists(options: ListsOptions): Lists {
     if (!dialect.features.has(feature)) return []
     const store = options.kept(dialect)
     const stored = await store.get(method)
-    if (Array.isArray(stored?.items)) return remember(kind, stored.items as readonly JsonObject[], 0, of)
+    if (Array.isArray(stored?.items)) return remember(kind, stored.items as readonly JsonObject[], unkept, of)
     const isTold = dialect.features.has(tells) && dialect.features.has('handshake')
     const stillHears = isTold ? await options.listening() : undefined
     const emptyMeansMore = dialect.features.has('pagination.emptyCursor')
     const fetch = (cursor: string | undefined): Promise<JsonObject> => options.page(method, cursor, given)
     const whole = await readPages(fetch, { member: kind, named }, emptyMeansMore, options.limits, logger)
     const { items, isPublic } = whole
-    const goodMs = goodFor(whole, stillHears?.() === true)
     if (whole.ttlMs !== undefined && !reading.isOld)
       await store.set(method, { items }, { ttlMs: whole.ttlMs, isPublic })
-    return remember(kind, items, goodMs > 0 ? now() + goodMs : 0, of)
+    return remember(kind, items, goodFor(whole, stillHears, now()), of)
   }
 
   return {
     async list(kind, given = {}) {
       const known = memory.get(kind)
-      if (known && known.goodUntil > now()) return known.items as never
+      if (known && isGood(known, now())) return known.items as never
       const shared = pending.get(kind)
       if (shared) return (await shared) as never
       const reading = readings.begin(kind)
@@ -182,7 +181,14 @@ export function createLists(options: ListsOptions): Lists {
   }
 }
 
-/** Milliseconds that a list may be kept in memory. */
-function goodFor({ ttlMs }: Whole, isTold: boolean): number {
-  return ttlMs ?? (isTold ? toldMs : 0)
+const unkept = { goodUntil: 0, stillHears: undefined }
+
+/** How long a list may be kept in memory. */
+function goodFor({ ttlMs }: Whole, stillHears: Memory['stillHears'], now: number): Omit<Memory, 'items'> {
+  if (ttlMs !== undefined) return ttlMs > 0 ? { goodUntil: now + ttlMs, stillHears: undefined } : unkept
+  return stillHears?.() === true ? { goodUntil: now + toldMs, stillHears } : unkept
+}
+
+function isGood({ goodUntil, stillHears }: Memory, now: number): boolean {
+  return goodUntil > now && stillHears?.() !== false
 }

@@ -26,6 +26,8 @@ export interface CallerOptions {
   /** Questions that may be open at once. */
   readonly maxAsks: number
   notified(notification: Notification): void
+  /** What the server says unasked is heard from now on, or no more; see `LinkListener`. */
+  hears?(hears: boolean): void
   expired(): void
   closed(failure: CallFailed): void
   /** What was skipped, and where it came from; at most 1,024 characters of it. */
@@ -99,10 +101,10 @@ export interface Caller {
   /** Sends a notification. Resolves to whether the revision has it. */
   notify(method: string, params?: JsonObject): Promise<boolean>
   /**
-   * Resolves once what the server says unasked is heard from now on; where it opens a stream for that, after a second at
-   * the latest. Never rejects.
+   * Resolves once what the server says unasked is heard from now on; where a stream is opened for that, when it cannot be had or
+   * after a second at the latest. Resolves to whether it is heard, with nothing missed since. Never rejects.
    */
-  listening(): Promise<void>
+  listening(): Promise<() => boolean>
   /** The answer to a question that a result asked, as the wire has it. */
   encodeAnswer(method: AskMethod, answer: AskAnswer): JsonObject
   /** What an error inside a task means. */

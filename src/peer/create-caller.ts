@@ -23,6 +23,7 @@ import type { Link, LinkListener, Received } from './link.ts'
 
 const ignore = (): void => {}
 const maxNoise = 1024
+const always = (): boolean => true
 
 /** Makes the calling side of one link that is not open yet. */
 export function createCaller(link: Link, options: CallerOptions): Caller {
@@ -184,6 +185,7 @@ export function createCaller(link: Link, options: CallerOptions): Caller {
     lost: (id, failure) => table.take(id)?.reject(failure),
     waits: (id, waiting) => table.suspend(id, waiting),
     expired: () => options.expired(),
+    hears: (hears) => options.hears?.(hears),
     closed(failure) {
       ended ??= failure
       desk.close()
@@ -228,7 +230,7 @@ export function createCaller(link: Link, options: CallerOptions): Caller {
       await link.send({ text: notificationText(method, convert.params.encode(params, ignore)) })
       return true
     },
-    listening: async () => link.listening?.(),
+    listening: async () => (await link.listening?.()) ?? always,
     encodeAnswer(method, answer) {
       // An answer inside a request is bare: it is the result of nothing (multi round-trip requests).
       const { resultType: _, ...bare } = dialect?.codec.asks.get(method)?.result.encode(answer, ignore) ?? answer

@@ -47,6 +47,11 @@ export interface LinkListener {
    * once, and before each request of the session that met it is told as lost.
    */
   expired?(): void
+  /**
+   * What the server says unasked is heard from now on (`true`), or no more (`false`). Told in turns by a link that has
+   * {@link Link.listening}; what is said between two of them may be missed.
+   */
+  hears?(hears: boolean): void
   /** The whole link ended by itself. */
   closed(failure: CallFailed): void
   /** What was skipped: a stray line on stdout, a line of stderr, an event that is no message. At most 1,024 characters of it. */
@@ -75,10 +80,11 @@ export interface Link {
    */
   agree(agreement: LinkAgreement): void
   /**
-   * Resolves once the link hears what the server says unasked, or it is clear that it will not, or a second is over. Never
-   * rejects. Absent where that is so from the beginning.
+   * Resolves once the link hears what the server says unasked, also where that broke before, or it is clear that it will not, or a
+   * second is over. Resolves to whether it hears, and has ever since, so that nothing is
+   * missed. Never rejects. Absent where a link hears from its beginning to its end.
    */
-  listening?(): Promise<void>
+  listening?(): Promise<() => boolean>
   /** Resolves once everything is let go of: streams, sockets, the process with its children. Ends the session, where there is one. */
   close(): Promise<void>
 }

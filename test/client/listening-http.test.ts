@@ -1,10 +1,12 @@
 // Defends: over HTTP sessions hear of changes on a stream of their own, and whoever listens is told so once that is open:
-// nothing that changes after that goes unheard. What does not listen never waits for it.
+// nothing that changes after that goes unheard. What does not listen never waits for it. Where nothing is heard, no list is
+// kept, and whoever listens is told to look for themselves once it is again.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { connect, type ClientOptions } from '../../src/client.ts'
 import { fetchHandler } from '../../src/index.ts'
+import { until } from '../transport/dial/support.ts'
 import { everything } from './everything.ts'
 import { legacy, quick } from './support.ts'
 
@@ -16,7 +18,7 @@ async function over(get: (request: Request, next: () => Promise<Response>) => Pr
     const request = new Request(url, init)
     return request.method === 'GET' ? get(request, () => handler(request)) : handler(request)
   }) as typeof globalThis.fetch
-  const options: ClientOptions = quick({ http: { fetch } })
+  const options: ClientOptions = quick({ http: { fetch, retryMs: 20 } })
   const client = await connect('http://127.0.0.1/mcp', options)
   return {
     server,
@@ -87,4 +89,100 @@ test('who gives up while the stream opens is let go', async () => {
   setTimeout(() => stop.abort(), 20)
   await assert.rejects(pair.client.subscribe('memo://a', { signal: stop.signal }))
   assert.ok(performance.now() - since < 900)
+})
+
+/** Streams that can be cut, and had anew while the test lets them. */
+function cuttable() {
+  let cut = (): void => {}
+  const state = { open: true, lateMs: 0, tries: 0, streams: 0 }
+  const get = async (request: Request, next: () => Promise<Response>): Promise<Response> => {
+    state.tries += 1
+    if (!state.open) return new Response(null, { status: 503 })
+    await delay(state.lateMs)
+    const { body, headers } = await next()
+    if (!body) throw new Error('no stream')
+    state.streams += 1
+    const broken = new TransformStream<Uint8Array, Uint8Array>()
+    const stop = new AbortController()
+    cut = () => stop.abort(new Error('cut'))
+    body.pipeTo(broken.writable, { signal: AbortSignal.any([stop.signal, request.signal]) }).catch(() => {})
+    return new Response(broken.readable, { headers })
+  }
+  return { get, state, cut: () => cut() }
+}
+
+test('where there is no stream no list is kept, and none waits', async () => {
+  await using pair = await over(none)
+  const since = performance.now()
+  assert.equal((await pair.client.tools()).length, 4)
+  pair.server.tool('unheard', {}, () => 'here')
+  assert.equal((await pair.client.tools()).length, 5)
+  assert.ok(performance.now() - since < 900)
+})
+
+test('a list from before the stream broke is kept no more, and one that is read while there is none is not kept', async () => {
+  const { get, state, cut } = cuttable()
+  await using pair = await over(get)
+  assert.equal((await pair.client.tools()).length, 4)
+  state.open = false
+  cut()
+  await until(() => state.tries > 1)
+  for (const count of [5, 6]) {
+    pair.server.tool(`unheard-${count}`, {}, () => 'here')
+    assert.equal((await pair.client.tools()).length, count)
+  }
+  state.open = true
+  await until(() => state.streams === 2)
+  assert.equal((await pair.client.tools()).length, 6)
+  pair.server.tool('heard', {}, () => 'here')
+  await until(async () => (await pair.client.tools()).length === 7)
+})
+
+test('of the lists that are read while the stream does not come only the first waits', async () => {
+  await using pair = await over(never)
+  await pair.client.tools()
+  const since = performance.now()
+  for (let turn = 0; turn < 5; turn++) await pair.client.tools()
+  assert.equal((await pair.client.resources()).length, 1)
+  assert.ok(performance.now() - since < 900)
+})
+
+test('whoever listens after the stream broke waits for the next', async () => {
+  const { get, state, cut } = cuttable()
+  await using pair = await over(get)
+  await pair.client.tools()
+  state.lateMs = 100
+  cut()
+  await until(() => state.tries > 1)
+  const changes = await pair.client.subscribe('memo://a')
+  assert.equal(state.streams, 2)
+  pair.server.updated('memo://a')
+  assert.deepEqual((await changes.next()).value, { kind: 'resource', uri: 'memo://a' })
+})
+
+test('whoever listens is told that changes may be missed, each time that the stream is had anew', async () => {
+  const { get, state, cut } = cuttable()
+  await using pair = await over(get)
+  const changes = await pair.client.subscribe('memo://a')
+  for (const streams of [2, 3]) {
+    cut()
+    await until(() => state.streams === streams)
+    assert.deepEqual((await changes.next()).value, { kind: 'resumed' })
+  }
+  pair.server.updated('memo://a')
+  assert.deepEqual((await changes.next()).value, { kind: 'resource', uri: 'memo://a' })
+  await changes.close()
+})
+
+test('a watched list is looked at again once the stream is had anew', async () => {
+  const { get, state, cut } = cuttable()
+  await using pair = await over(get)
+  for await (const tools of pair.client.watch('tools')) {
+    if (tools.length === 5) break
+    state.open = false
+    cut()
+    await until(() => state.tries > 1)
+    pair.server.tool('unheard', {}, () => 'here')
+    state.open = true
+  }
 })

@@ -19,6 +19,8 @@ export interface FollowOptions {
   readonly maxFailures: number
   /** The server took the stream up, again or for the first time. */
   opened?(): void
+  /** It broke, or the server ended it; it will be taken up again. */
+  broke?(): void
   message(message: JsonObject): void
   /** An event was too large, and is skipped. @param head how it begins */
   overflow(head: string): void
@@ -101,11 +103,13 @@ export function follow(room: HttpRoom, options: FollowOptions): Abandonable {
       data: (chunk) => decoder?.push(chunk),
       end() {
         if (decoder === undefined || over) return
+        options.broke?.()
         wait(broken('the server ended the stream'))
       },
       fail(failure) {
         if (over) return
         if (decoder === undefined) failures += 1
+        else options.broke?.()
         wait(failure)
       },
     }

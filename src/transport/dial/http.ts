@@ -1,10 +1,10 @@
-import { timerMs } from '../../model/timer.ts'
 import { CallFailed } from '../../model/failure.ts'
 import type { Link, LinkAgreement, LinkListener } from '../../peer/link.ts'
 import { capsOf } from './caps.ts'
 import { closedFailure } from './closed.ts'
 import { openChannel, type HttpLinkOptions } from './http-channel.ts'
 import { follow } from './http-follow.ts'
+import { createHearingState } from './http-hearing.ts'
 import { acknowledged, postNotice } from './http-notice.ts'
 import { postRequest } from './http-post.ts'
 import { lowerCased, type Abandonable, type HttpRoom } from './http-room.ts'
@@ -31,8 +31,8 @@ export function createHttpLink(url: URL, options: HttpLinkOptions = {}): Link {
   let session: string | undefined
   let gone = false
   let closed = false
-  let settled: (() => void) | undefined
-  let listening: Promise<void> | undefined
+  let listens = false
+  const hearing = createHearingState(openingMs, (hears) => listener?.hears?.(hears))
   let headers = headersOf(options, session, agreement)
 
   function request(method: HttpRequest['method'], more: Readonly<Record<string, string>>, body?: string): HttpRequest {
@@ -75,17 +75,19 @@ export function createHttpLink(url: URL, options: HttpLinkOptions = {}): Link {
 
   /** Opens the stream for what the server says unasked. Not every server has one, which is no fault. */
   function listen(room: HttpRoom): void {
-    if (listening !== undefined || agreement?.http.sessions !== true || listener === undefined) return
-    listening = within(openingMs, new Promise((resolve) => (settled = resolve)))
+    if (listens || agreement?.http.sessions !== true || listener === undefined) return
+    listens = true
+    hearing.begun()
     follow(room, {
       lastEventId: '',
       retryMs: undefined,
       again: false,
       maxFailures: Infinity,
-      opened: () => settled?.(),
+      opened: hearing.opened,
+      broke: hearing.broke,
       message: (message) => listener?.message(message, {}),
       overflow: () => listener?.noise?.('stream', `an event of more than ${caps.maxMessageBytes} bytes`),
-      lost: () => settled?.(),
+      lost: hearing.ended,
     })
   }
 
@@ -117,11 +119,11 @@ export function createHttpLink(url: URL, options: HttpLinkOptions = {}): Link {
       agreement = agreed
       useSession(agreed.http.versionHeader === 'always' ? undefined : session)
     },
-    listening: () => listening ?? Promise.resolve(),
+    listening: hearing.wait,
     async close() {
-      settled?.()
       closed = true
       listener = undefined
+      hearing.ended()
       for (const one of open) one.abandon()
       const last = channel
       channel = undefined
@@ -135,17 +137,6 @@ export function createHttpLink(url: URL, options: HttpLinkOptions = {}): Link {
     const ending = { caps, open, timeoutMs: farewellMs, seen: () => {} }
     await acknowledged(send, request('DELETE', {}), ending).catch(() => {})
   }
-}
-
-/** Resolves with `promise`, or when the time is over. */
-function within(ms: number, promise: Promise<void>): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, timerMs(ms))
-    void promise.then(() => {
-      clearTimeout(timer)
-      resolve()
-    })
-  })
 }
 
 interface LinkHeaders {

@@ -20,6 +20,7 @@ export interface Recorder extends LinkListener {
   readonly losses: { readonly id: string | number; readonly failure: CallFailed }[]
   readonly ends: CallFailed[]
   readonly noises: { readonly from: string; readonly text: string }[]
+  readonly hearings: boolean[]
   expirations: number
 }
 
@@ -29,10 +30,12 @@ export function recorder(): Recorder {
     losses: [],
     ends: [],
     noises: [],
+    hearings: [],
     expirations: 0,
     message: (message, received) => void heard.messages.push({ message, received }),
     lost: (id, failure) => void heard.losses.push({ id, failure }),
     expired: () => void (heard.expirations += 1),
+    hears: (hears) => void heard.hearings.push(hears),
     closed: (failure) => void heard.ends.push(failure),
     noise: (from, text) => void heard.noises.push({ from, text }),
   }
