@@ -125,6 +125,7 @@ export const refusals: Readonly<Record<RefusalKind, Row>> = {
   ForeignHost: same('Requests for this host are not allowed.', http(403)),
   Unauthenticated: same('Valid credentials are required.', http(401)),
   InsufficientScope: same('The credentials do not cover this.', http(403)),
+  NotFound: same('Nothing is served at this path.', http(404)),
   MethodNotAllowed: same('This HTTP method is not offered here.', http(405)),
   NotAcceptable: same('The client accepts no media type that this could be answered with.', http(406)),
   BodyTooLarge: same('The message is too large.', http(413)),

@@ -46,6 +46,7 @@ const kinds = [
   'ForeignHost',
   'Unauthenticated',
   'InsufficientScope',
+  'NotFound',
   'MethodNotAllowed',
   'NotAcceptable',
   'BodyTooLarge',

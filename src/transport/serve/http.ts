@@ -92,7 +92,7 @@ export function createHttpEndpoint(peer: Peer, options: HttpOptions = {}): HttpE
     }
     const reply = origin === undefined ? response : withCors(response, origin)
     const step = routeOf(request)
-    if (step === 'NotFound') return notFound(peer, reply)
+    if (step === 'NotFound') return refuse(reply, step)
     if (typeof step === 'object') return notAllowed(reply, step)
     if (request.method === 'OPTIONS') return step({ request, reply, principal: undefined })
     if (isShut(request)) return refuse(reply, busy())
@@ -243,11 +243,6 @@ const sseMethods = 'GET, POST, OPTIONS'
 /** With and without a slash at the end, and never by a redirect. */
 function isAt(target: string, path: string): boolean {
   return target === path || (target.length === path.length + 1 && target === `${path}/`)
-}
-
-function notFound(peer: Peer, reply: HttpReply): void {
-  const answer = peer.refuse(undefined, new Refusal('InvalidRequest'))
-  reply.full(404, answerHeaders(answer), answer.text)
 }
 
 function refuseHead(peer: Peer, reply: HttpReply, status: number): void {
