@@ -63,7 +63,7 @@ function compile<T>(schema: unknown, side: 'input' | 'output', byHand: JsonObjec
 
 function describe(schema: unknown, side: 'input' | 'output'): JsonObject {
   if (!isStandardSchema(schema)) {
-    if (isObject(schema)) return schema
+    if (isObject(schema)) return withoutSchemas(schema)
     throw new TypeError('This is neither a schema of a library that follows Standard Schema nor JSON Schema')
   }
   const { vendor, jsonSchema } = schema['~standard']
@@ -80,6 +80,15 @@ function describe(schema: unknown, side: 'input' | 'output'): JsonObject {
       cause,
     })
   }
+}
+
+/** @throws a `TypeError` for an object of a library's schemas, which reads like one and is none */
+function withoutSchemas(schema: JsonObject): JsonObject {
+  const member: unknown = Object.values(schema).find(isStandardSchema)
+  if (!isStandardSchema(member)) return schema
+  const { vendor } = member['~standard']
+  const wrapping = vendor === 'zod' ? 'z.object(...)' : `the object type of ${vendor}`
+  throw new TypeError(`This is an object of schemas, and no schema itself; wrap it in ${wrapping}`)
 }
 
 function validateStandard<T>(schema: StandardSchema): CompiledSchema<T>['validate'] {

@@ -6,6 +6,7 @@ import { type } from 'arktype'
 import * as v from 'valibot'
 import { z } from 'zod'
 import type { JsonObject } from '../../src/model/json.ts'
+import { form } from '../../src/schema/form.ts'
 import { compileInput, compileOutput, issuesText } from '../../src/schema/schema.ts'
 import type {
   AnySchema,
@@ -133,6 +134,9 @@ for (const [name, schema, says] of [
   ['a type that JSON Schema lacks', z.object({ when: z.date() }), /zod.*Date.*by hand/],
   ['a schema of a string', z.string(), /root of an input schema is an object/],
   ['a union of an object and a string', z.union([z.object({}), z.string()]), /a union has to be one of objects/],
+  ['an object of schemas', { a: z.string() }, /object of schemas.*z\.object\(/],
+  ['an object of schemas, one under the name of a keyword', { type: z.string() }, /object of schemas.*z\.object\(/],
+  ['an object of schemas of another library', { a: v.string() }, /object of schemas.*object type of valibot/],
   ['a list in place of a schema', [], /neither/],
   ['a text in place of a schema', 'object', /neither/],
   ['JSON Schema of an array', { type: 'array' }, /root of an input schema is an object/],
@@ -146,6 +150,12 @@ for (const [name, schema, says] of [
     )
   })
 }
+
+test('an object of schemas is refused as an output, too, and as a form', () => {
+  const fields = { n: z.int() } as unknown as JsonObject
+  assert.throws(() => compileOutput(fields), /wrap it in z\.object/)
+  assert.throws(() => form(fields), /wrap it in z\.object/)
+})
 
 test('a union, an intersection or a reference to objects gets its root', () => {
   const a = z.object({ kind: z.literal('a'), x: z.string() })
