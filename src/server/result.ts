@@ -32,14 +32,15 @@ export class UrlElicitationRequired extends Error {
   }
 }
 
-const brand: unique symbol = Symbol.for('dragoman.result')
+/** Named for whoever meets it in a type error: `{ content }` alone is no result, {@link result} makes one of it. */
+const madeByResult: unique symbol = Symbol.for('dragoman.result')
 
-/** A whole tool result, told apart from a mere value by its brand. Made by {@link result}. */
-export type Result = CallToolResult & { readonly [brand]: 'complete' }
+/** A whole tool result, told apart from a mere value by a symbol of its own. Made by {@link result}. */
+export type Result = CallToolResult & { readonly [madeByResult]: 'complete' }
 
 /** A whole input-required result. Made by {@link inputRequired}. */
 export interface InputRequired {
-  readonly [brand]: 'input_required'
+  readonly [madeByResult]: 'input_required'
   readonly inputRequests?: InputRequiredResult['inputRequests']
   readonly state?: Json
 }
@@ -51,7 +52,7 @@ export function result(parts: {
   readonly isError?: boolean
   readonly _meta?: JsonObject
 }): Result {
-  return { ...parts, [brand]: 'complete' }
+  return { ...parts, [madeByResult]: 'complete' }
 }
 
 /**
@@ -62,13 +63,13 @@ export function inputRequired(parts: {
   readonly inputRequests?: Readonly<Record<string, AskRequest>>
   readonly state?: Json
 }): InputRequired {
-  return { ...parts, [brand]: 'input_required' }
+  return { ...parts, [madeByResult]: 'input_required' }
 }
 
 /** Whether a handler returned {@link result} or {@link inputRequired}, and which. */
 export function brandOf(value: unknown): 'complete' | 'input_required' | undefined {
-  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, brand)) return undefined
-  return (value as Result | InputRequired)[brand]
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, madeByResult)) return undefined
+  return (value as Result | InputRequired)[madeByResult]
 }
 
 /** The message of whatever was thrown; never its stack. Never throws itself. */
