@@ -49,6 +49,25 @@ test('an output that does not fit its schema is refused, told to the log and not
   }
 })
 
+test('what cannot be sent is told to the log with the name of its tool, whatever is wrong with it', async () => {
+  const wrong: readonly (readonly [ToolValue, RegExp])[] = [
+    [tool('shapeless', {}, () => ({ content: [{ type: 'text', text: 'x' }] }) as never), /neither text nor/],
+    [tool('misfit', { output: sum }, () => ({ sum: 'x' }) as never), /does not fit its schema/],
+    [tool('mute', {}, () => result({ content: [], structuredContent: Symbol('s') as never })), /no text in JSON/],
+    [tool('huge', {}, () => result({ content: [], structuredContent: 1n as never })), /is not JSON/],
+  ]
+  for (const [made, says] of wrong) {
+    const { error, logged } = await called(made)
+    assert.equal(error?.message, 'The result cannot be sent.', made.name)
+    assert.equal(logged.length, 1, made.name)
+    const told = logged[0]?.fields as { kind: string; error: Error & { tool: string } }
+    assert.equal(told.kind, 'Unserializable')
+    assert.match(told.error.message, says)
+    assert.equal(told.error.tool, made.name)
+    assert.doesNotMatch(told.error.message, new RegExp(made.name))
+  }
+})
+
 test('a result(...) is checked as well, unless it says that it is an error', async () => {
   assert.equal(
     (await called(tool('t', { output: sum }, () => result({ structuredContent: { sum: 'x' } })))).error?.code,

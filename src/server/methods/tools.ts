@@ -82,48 +82,52 @@ function checkedArguments(checked: Checked<unknown>): unknown {
 
 /** A promise only where checking the output takes one. */
 function toResult(entry: ToolEntry, returned: unknown): CallToolResult | Promise<CallToolResult> {
-  if (brandOf(returned) === 'complete') return checkedOutput(entry, checkedContent(returned as Result))
+  if (brandOf(returned) === 'complete') return checkedOutput(entry, checkedContent(entry, returned as Result))
   if (entry.output) return checkedOutput(entry, { structuredContent: returned as JsonObject })
   if (typeof returned === 'string') return { content: [{ type: 'text', text: returned }] }
   if (returned === undefined) return { content: [] }
-  return checkedContent({ content: Array.isArray(returned) ? returned : [returned] })
+  return checkedContent(entry, { content: Array.isArray(returned) ? returned : [returned] })
 }
 
 /** @throws Refusal `Unserializable` for content that is none: types are no proof of what a handler returns */
-function checkedContent(result: CallToolResult): CallToolResult {
+function checkedContent(entry: ToolEntry, result: CallToolResult): CallToolResult {
   const { content } = result
   if (content === undefined || areBlocks(content)) return result
-  throw new Refusal('Unserializable', {
-    cause: new TypeError('The tool returned what is neither text nor whole content blocks, and has no output schema'),
-  })
+  throw unsendable(
+    entry,
+    new TypeError('The tool returned what is neither text nor whole content blocks, and has no output schema'),
+  )
 }
 
 function checkedOutput(entry: ToolEntry, result: CallToolResult): CallToolResult | Promise<CallToolResult> {
-  if (entry.output === undefined || result.isError) return plainly(result)
+  if (entry.output === undefined || result.isError) return plainly(entry, result)
   const checking = entry.output.validate(result.structuredContent)
   return checking instanceof Promise
-    ? checking.then((checked) => withChecked(result, checked))
-    : withChecked(result, checking)
+    ? checking.then((checked) => withChecked(entry, result, checked))
+    : withChecked(entry, result, checking)
 }
 
 /** @throws Refusal `Unserializable` for structured content that is not JSON; it is not to be left out without a word */
-function plainly(result: CallToolResult): CallToolResult {
+function plainly(entry: ToolEntry, result: CallToolResult): CallToolResult {
   const { structuredContent } = result
   if (structuredContent === undefined) return result
   try {
     const plain = toPlain(structuredContent)
     if (plain !== undefined) return plain === structuredContent ? result : { ...result, structuredContent: plain }
   } catch (cause) {
-    throw new Refusal('Unserializable', { cause })
+    throw unsendable(entry, new TypeError('The structured content is not JSON', { cause }))
   }
-  throw new Refusal('Unserializable', { cause: new TypeError('The structured content has no text in JSON') })
+  throw unsendable(entry, new TypeError('The structured content has no text in JSON'))
 }
 
-function withChecked(result: CallToolResult, checked: Checked<unknown>): CallToolResult {
+function withChecked(entry: ToolEntry, result: CallToolResult, checked: Checked<unknown>): CallToolResult {
   if ('value' in checked) return { ...result, structuredContent: checked.value as JsonObject }
-  throw new Refusal('Unserializable', {
-    cause: new TypeError(`The output does not fit its schema: ${issuesText(checked.issues)}`),
-  })
+  throw unsendable(entry, new TypeError(`The output does not fit its schema: ${issuesText(checked.issues)}`))
+}
+
+/** The refusal of a result; its cause, which the log is told, has the tool as a field. */
+function unsendable({ key }: ToolEntry, cause: TypeError): Refusal {
+  return new Refusal('Unserializable', { cause: Object.assign(cause, { tool: key }) })
 }
 
 function failure(thrown: unknown, { core, context, name }: Run): CallToolResult {
