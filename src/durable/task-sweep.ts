@@ -1,8 +1,9 @@
 import type { Clock, Logger } from '../model/ports.ts'
-import type { Listed, Store } from '../model/store.ts'
+import type { Listed } from '../model/store.ts'
 import { isStoreUnavailable } from '../model/store-unavailable.ts'
 import { timerMs } from '../model/timer.ts'
 import { digest } from './digest.ts'
+import type { TaskStore } from './task-outage.ts'
 
 /** A task that is not over, as far as it has to be known to look after it. */
 export interface OpenTask {
@@ -13,7 +14,7 @@ export interface OpenTask {
 
 /** What tasks are looked after with. */
 export interface TaskSweepOptions {
-  readonly store: Store
+  readonly store: TaskStore
   readonly clock: Clock
   readonly logger: Logger
   /** Names what all processes have in common that serve the same tools: they look after each other's tasks alone. */

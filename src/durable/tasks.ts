@@ -1,4 +1,3 @@
-import type { Json } from '../model/json.ts'
 import type { AskAnswer, AskRequest } from '../model/nouns.ts'
 import type { Clock, Logger, Random } from '../model/ports.ts'
 import { isRefusal, Refusal } from '../model/refusal.ts'
@@ -9,6 +8,8 @@ import { digest } from './digest.ts'
 import { retried } from './retried.ts'
 import { advance, isTerminal, type TaskEvent, type TaskRecord, type TaskWork } from './task.ts'
 import { createTaskBus, type Ear } from './task-bus.ts'
+import { taskPatience, writeEnding } from './task-ending.ts'
+import { watched } from './task-outage.ts'
 import { createTaskSweep, type OpenTask } from './task-sweep.ts'
 
 /** The owner of what belongs to whoever bears its id. */
@@ -98,20 +99,23 @@ const defaults = {
   maxAnonymous: 10_000,
   maxRunning: 1000,
 }
-/** What a worker has to write is tried this often, this far apart. */
-const patience = { times: 20, everyMs: 500 }
-
+/** A task that this process works on. */
 interface Running {
   readonly owner: string
   readonly id: string
   readonly token: string
   readonly controller: AbortController
+  /** Whether its work is done, and only has to be recorded: there is nothing to call off any more. */
+  isDone: boolean
 }
+
+type Ending = Extract<TaskEvent, { readonly kind: 'complete' }>
 
 /** Keeps tasks in a store. One timer renews the leases of all that this process works on. */
 export function createTasks(options: TasksOptions): Tasks {
-  const { store, clock, random, logger, changed } = options
+  const { clock, random, logger, changed } = options
   const limits = { ...defaults, ...options }
+  const store = watched(options.store, clock, limits.leaseMs)
   const running = new Map<string, Running>()
   let renewing: NodeJS.Timeout | undefined
 
@@ -123,7 +127,7 @@ export function createTasks(options: TasksOptions): Tasks {
     )
   })
 
-  const sweep = createTaskSweep({ ...options, leaseMs: limits.leaseMs, look: lookAfter })
+  const sweep = createTaskSweep({ ...options, store, leaseMs: limits.leaseMs, look: lookAfter })
 
   /** The task as it stands; lets go of the work on it when that is wanted no more. */
   async function look(owner: string, id: string): Promise<TaskRecord | undefined> {
@@ -137,7 +141,7 @@ export function createTasks(options: TasksOptions): Tasks {
     const mine = running.get(key)
     if (!mine || (task && !isTerminal(task.status) && task.lease.token === mine.token)) return
     running.delete(key)
-    mine.controller.abort(new Error(task ? 'The task is over' : 'The task is too old'))
+    if (!mine.isDone) mine.controller.abort(new Error(task ? 'The task is over' : 'The task is too old'))
   }
 
   async function write(owner: string, task: TaskRecord, ifVersion: number): Promise<number | undefined> {
@@ -157,13 +161,16 @@ export function createTasks(options: TasksOptions): Tasks {
       const after = advance(before, event, clock())
       if (after === before) return { before, after }
       if ((await write(owner, after, kept.version)) === undefined) continue
-      if (event.kind !== 'renew') {
-        drop(keyOf(owner, id), after)
-        if (isTerminal(after.status)) void sweep.leave(id)
-        await bus.tell({ owner, id, status: after.status })
-      }
+      if (event.kind !== 'renew') await announce(owner, after)
       return { before, after }
     }
+  }
+
+  async function announce(owner: string, task: TaskRecord): Promise<void> {
+    const { id, status } = task
+    drop(keyOf(owner, id), task)
+    if (isTerminal(status)) void sweep.leave(id)
+    await bus.tell({ owner, id, status })
   }
 
   async function create(owner: string, work: TaskWork, ttlMs?: number): Promise<TaskWorker> {
@@ -196,7 +203,8 @@ export function createTasks(options: TasksOptions): Tasks {
     const { id, lease } = task
     const key = keyOf(owner, id)
     const controller = new AbortController()
-    running.set(key, { owner, id, token: lease.token, controller })
+    const mine: Running = { owner, id, token: lease.token, controller, isDone: false }
+    running.set(key, mine)
     sweep.start()
     renewing ??= setInterval(renew, timerMs(limits.leaseMs / 3)).unref()
     return {
@@ -205,13 +213,15 @@ export function createTasks(options: TasksOptions): Tasks {
       signal: controller.signal,
       ask: (request, asked) => ask(owner, task, { request, key: asked }, controller.signal),
       complete: async (outcome, message) => {
-        running.delete(key)
-        await record(owner, id, {
+        // Until that is recorded the task is still this process's: its lease is renewed, and nobody runs it again.
+        mine.isDone = true
+        await record(owner, task, {
           kind: 'complete',
           token: lease.token,
           outcome,
           ...(message !== undefined && { message }),
         })
+        if (running.get(key) === mine) running.delete(key)
       },
     }
   }
@@ -225,7 +235,9 @@ export function createTasks(options: TasksOptions): Tasks {
     const to = digest(request)
     const ear = bus.ear(id)
     try {
-      const asked = await retried(patience, () => step(owner, id, { kind: 'ask', token, key, ask: { to, request } }))
+      const asked = await retried(taskPatience, () =>
+        step(owner, id, { kind: 'ask', token, key, ask: { to, request } }),
+      )
       let task = asked?.after
       for (;;) {
         if (!task || signal.aborted || isTerminal(task.status)) throw new Error('The task is over')
@@ -235,18 +247,27 @@ export function createTasks(options: TasksOptions): Tasks {
         if (reply && 'refused' in reply) throw new Error(reply.refused)
         if (reply) return reply.answer
         await ear.next(limits.leaseMs, signal, 'idly')
-        task = await retried(patience, () => look(owner, id))
+        task = await retried(taskPatience, () => look(owner, id))
       }
     } finally {
       ear.close()
     }
   }
 
-  /** Writes what a task came to. The truth is known here, so it is written until that works. */
-  async function record(owner: string, id: string, event: TaskEvent): Promise<void> {
+  async function record(owner: string, task: TaskRecord, ending: Ending): Promise<void> {
+    const { id } = task
     try {
-      const done = await retried(patience, () => step(owner, id, event))
-      if (!done || done.after === done.before) logger.debug('what a task came to is wanted no more', { task: id })
+      const done = await writeEnding({
+        task,
+        ending,
+        write: (event) => step(owner, id, event),
+        onDelay: (error) => logger.warn('what a task came to cannot be recorded yet', { task: id, error }),
+        onUnkept: (error) => logger.error('what a task came to could not be kept', { task: id, error }),
+      })
+      if (done && done.after !== done.before) return
+      // An attempt that looked as if it had failed may have come through, and then nobody was told.
+      if (done?.after.outcome && done.after.lease.token === ending.token) return await announce(owner, done.after)
+      logger.debug('what a task came to is wanted no more', { task: id })
     } catch (error) {
       logger.error('what a task came to could not be recorded', { task: id, error })
     }
@@ -266,7 +287,7 @@ export function createTasks(options: TasksOptions): Tasks {
   /** Takes over a task whose worker is silent for too long; where it may not run again, it ends there. */
   async function living(owner: string, task: TaskRecord): Promise<TaskRecord | undefined> {
     const abandoned = !isTerminal(task.status) && task.lease.until <= clock() && !running.has(keyOf(owner, task.id))
-    if (!abandoned) return task
+    if (!abandoned || store.isJustBack()) return task
     const token = newToken()
     const taken = await step(owner, task.id, { kind: 'take', token, until: clock() + limits.leaseMs })
     if (taken?.after.lease.token === token) options.adopt(begin(owner, taken.after))
@@ -345,13 +366,4 @@ function nextKey(key: string): string {
 /** Written by this module alone, in a store that is the server's own. */
 function read({ value }: Pick<Versioned, 'value'>): TaskRecord {
   return JSON.parse(value) as TaskRecord
-}
-
-/** The result as it can be kept. @throws Refusal `Unserializable` */
-export function asOutcome(result: unknown): Outcome {
-  try {
-    return { result: JSON.parse(JSON.stringify(result)) as Json }
-  } catch (cause) {
-    throw new Refusal('Unserializable', { cause })
-  }
 }

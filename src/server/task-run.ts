@@ -1,5 +1,6 @@
 import type { TaskWork } from '../durable/task.ts'
-import { asOutcome, type TaskWorker } from '../durable/tasks.ts'
+import { asOutcome } from '../durable/task-ending.ts'
+import type { TaskWorker } from '../durable/tasks.ts'
 import type { CallToolParams, CallToolResult, CreateTaskResult, InputRequiredResult } from '../model/call.ts'
 import { features } from '../model/feature.ts'
 import type { JsonObject } from '../model/json.ts'
