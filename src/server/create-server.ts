@@ -63,6 +63,8 @@ export function createServerOver(options: ServerOptions, ports: ServerPorts): Se
   let snapshot = withAdded(emptySnapshot(), primitives)
   let setup: Setup = { middleware: options.middleware ?? [], extensions: {}, capabilities: [], methods: new Map() }
   let describing: Served['describe'] | undefined
+  /** Whether anybody asked what it is. */
+  let isInUse = false
 
   const handle: ServerHandle = {
     add: (...added) =>
@@ -93,8 +95,8 @@ export function createServerOver(options: ServerOptions, ports: ServerPorts): Se
     snapshot: () => snapshot,
     tell,
     onChange: (listener) => {
-      if (runsTasks(snapshot)) core.tasks.listen()
       listeners.add(listener)
+      attendToTasks()
       others.listen()
       return () => {
         listeners.delete(listener)
@@ -122,7 +124,15 @@ export function createServerOver(options: ServerOptions, ports: ServerPorts): Se
     const before = snapshot
     snapshot = next
     if (before !== next) describing = undefined
+    attendToTasks()
     return announce(changesBetween(before, next))
+  }
+
+  /** Whatever comes last, a tool that runs as tasks or whoever the server is for. */
+  function attendToTasks(): void {
+    if (!runsTasks(snapshot)) return
+    if (listeners.size > 0) core.tasks.listen()
+    else if (isInUse) core.tasks.lookAfter()
   }
 
   function announce(changes: readonly Announced[]): Told {
@@ -229,10 +239,11 @@ export function createServerOver(options: ServerOptions, ports: ServerPorts): Se
     },
     owns: owned,
     describe: (principal) => {
-      if (!describing) {
-        if (runsTasks(snapshot)) core.tasks.lookAfter()
-        describing = createDescriber(options, info, snapshot, setup)
+      if (!isInUse) {
+        isInUse = true
+        attendToTasks()
       }
+      describing ??= createDescriber(options, info, snapshot, setup)
       return describing(principal)
     },
     onChange: core.onChange,
