@@ -1,5 +1,5 @@
-import { CallFailed, isCallFailed, isFailure } from '../model/failure.ts'
-import { isRefusal, Refusal } from '../model/refusal.ts'
+import { isCallFailed, type CallFailed } from '../model/failure.ts'
+import { isRefusal } from '../model/refusal.ts'
 
 /** How a client tries again. */
 export interface RetryOptions {
@@ -57,20 +57,4 @@ export function isBreakdown(error: unknown): error is CallFailed {
   if (!isCallFailed(error)) return false
   if (error.kind === 'HttpStatus') return (error.status ?? 0) >= 500
   return error.kind === 'Unreachable' || error.kind === 'ConnectionLost' || error.kind === 'ServerExited'
-}
-
-/** `error`, but that the call may have run: an earlier attempt is the reason, whatever became of the last one. */
-export function asUnknown(error: unknown): unknown {
-  if (!isFailure(error) || error.ran !== 'no') return error
-  const { message, data, retryAfter } = error
-  const details = {
-    ran: 'unknown' as const,
-    message,
-    cause: error,
-    ...(data && { data }),
-    ...(retryAfter !== undefined && { retryAfter }),
-  }
-  if (isRefusal(error))
-    return new Refusal(error.kind, { ...details, ...(error.code !== undefined && { code: error.code }) })
-  return new CallFailed(error.kind, { ...details, ...(error.status !== undefined && { status: error.status }) })
 }

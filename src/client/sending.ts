@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { asUnknown } from '../model/as-unknown.ts'
 import { timerMs } from '../model/timer.ts'
 import { CallFailed, isCallFailed, isFailure } from '../model/failure.ts'
 import { isObject, own, type JsonObject } from '../model/json.ts'
@@ -11,7 +12,7 @@ import { answered, untilOf, type Limits } from './answered.ts'
 import type { Breaker } from './breaker.ts'
 import type { Connection } from './connection.ts'
 import { keyName, type RequestOptions } from './options.ts'
-import { asUnknown, isBreakdown, nextAttempt, type RetryOptions } from './retrying.ts'
+import { isBreakdown, nextAttempt, type RetryOptions } from './retrying.ts'
 import { runKey } from './run-key.ts'
 import type { Visits } from './visits.ts'
 
@@ -60,7 +61,10 @@ export function createSend(sending: SendingOptions): Send {
     const until = untilOf(job.options, sending.maxTimeoutMs)
     let { params } = job
     for (let round = 0; ; round++) {
-      const result = await visited({ ...job, params }, key, until, sending)
+      const result = await visited({ ...job, params }, key, until, sending).catch((error: unknown) => {
+        // What asked has begun to run, whatever became of the request that answers it.
+        throw round > 0 ? asUnknown(error) : error
+      })
       if (own(result, 'resultType') !== 'input_required') return result
       if (round >= sending.maxRounds) throw tooManyRounds(job.method)
       params = { ...job.params, ...(await answersTo(result, { signal: job.options.signal, until }, round, sending)) }
@@ -90,10 +94,13 @@ export async function afterVisits<T>(
   { visits, maxRounds }: Pick<SendingOptions, 'visits' | 'maxRounds'>,
   attempt: (round: number) => Promise<T>,
 ): Promise<T> {
+  let hasRun = false
   for (let round = 0; ; round++) {
     try {
       return await attempt(round)
-    } catch (error) {
+    } catch (thrown) {
+      const error: unknown = hasRun ? asUnknown(thrown) : thrown
+      hasRun ||= isFailure(error) && error.ran !== 'no'
       const wanted = visits.wantedBy(error)
       if (!wanted) throw error
       if (round >= maxRounds) throw tooManyRounds(method, error)

@@ -52,7 +52,7 @@ export function createToolCalls(options: ToolCallsOptions): ToolCalls {
     try {
       return await ask('tools/call', params, given, facts)
     } catch (error) {
-      if (!isRefusal(error) || error.kind !== 'HeaderMismatch') throw error
+      if (!isRefusal(error) || error.kind !== 'HeaderMismatch' || error.ran !== 'no') throw error
       // The server has another idea of the tool, which is looked up anew (Streamable HTTP, custom headers).
       await lists.changed('tools')
       await lists.list('tools')

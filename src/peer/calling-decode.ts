@@ -38,7 +38,8 @@ function isStillRunning({ code, words }: Refusal): boolean {
 
 function toldAgain(refusal: Refusal, kind: RefusalKind, retryAfter: number | undefined): Refusal {
   return new Refusal(kind, {
-    ran: 'no',
+    // What goes on under the same key is the same call.
+    ran: kind === 'DuplicateInFlight' ? 'unknown' : 'no',
     message: refusal.message,
     ...(refusal.code !== undefined && { code: refusal.code }),
     ...(refusal.data && { data: refusal.data }),

@@ -23,6 +23,8 @@ export interface Waiting {
   readonly progressUntil: AbortSignal | undefined
   /** Hears what belongs to the request besides its answer, where that names it. */
   readonly onNotification: ((method: string, params: JsonObject) => void) | undefined
+  /** Whether the server has shown that it works on it: then no failure says that it did not run. */
+  begun: boolean
   resolve(result: JsonObject): void
   reject(error: unknown): void
   /** Tells the server that nobody waits any more. */
@@ -41,6 +43,8 @@ export interface WaitingTable {
   answeredBy(named: RequestId | undefined, on: RequestId | undefined): RequestId | undefined
   /** Takes a request out, to be settled by whoever took it; `undefined` where none waits under this id. */
   take(id: RequestId): Waiting | undefined
+  /** The server works on a request, or on any of those in flight. */
+  begin(id: RequestId | undefined): void
   /** Something was heard of it: its patience begins anew. */
   heard(id: RequestId): void
   /** While a person is waited for, only the time in all counts; after that patience begins anew. */
@@ -112,6 +116,13 @@ export function createWaitingTable(now: () => number = () => performance.now()):
     get: (id) => entries.get(id)?.waiting,
     answeredBy: (named, on) => named ?? on ?? (entries.size === 1 ? entries.keys().next().value : undefined),
     take,
+    begin(id) {
+      const ids = id === undefined ? entries.keys() : [id]
+      for (const one of ids) {
+        const entry = entries.get(one)
+        if (entry) entry.waiting.begun = true
+      }
+    },
     heard(id) {
       const entry = entries.get(id)
       if (entry) entry.heardAt = now()

@@ -1,6 +1,7 @@
 import type { Codec } from '../codec/codec.ts'
 import { metaKeys } from '../codec/envelope.ts'
 import { resolveFeatures } from '../codec/profile.ts'
+import { asUnknown } from '../model/as-unknown.ts'
 import { CallFailed } from '../model/failure.ts'
 import { isObject, own, type JsonObject } from '../model/json.ts'
 import type { Notification, ProgressParams } from '../model/notification.ts'
@@ -60,7 +61,7 @@ export function createCaller(link: Link, options: CallerOptions): Caller {
     const text = requestText(id, method, whole)
     const headers = overHttp ? headersFor(codec, method, params, request.headerPlan) : undefined
     return new Promise((resolve, reject) => {
-      table.add(id, {
+      const waiting: Waiting = {
         method,
         codec,
         patience: request,
@@ -68,10 +69,12 @@ export function createCaller(link: Link, options: CallerOptions): Caller {
         onProgress: request.onProgress,
         progressUntil: request.progressUntil,
         onNotification: request.onNotification,
+        begun: false,
         resolve,
-        reject,
+        reject: (error) => reject(waiting.begun ? asUnknown(error) : error),
         cancel: (reason) => cancel(id, method, codec, reason, carrier),
-      })
+      }
+      table.add(id, waiting)
       link
         .send({
           text,
@@ -105,7 +108,12 @@ export function createCaller(link: Link, options: CallerOptions): Caller {
     const id = table.answeredBy(message.id, received.on)
     const waiting = id === undefined ? undefined : table.take(id)
     if (!waiting) return noise(`an answer that nothing waits for: ${JSON.stringify(message.id ?? null)}`)
-    if (message.error) return waiting.reject(failureOf(message.error, waiting.codec, received))
+    if (message.error) {
+      const failure = failureOf(message.error, waiting.codec, received)
+      // What names no request and comes where it was answered already tells of its stream, and not of it.
+      const isApart = message.id === undefined && received.status === 200
+      return waiting.reject(isApart ? asUnknown(failure) : failure)
+    }
     settle(waiting, message.result, id)
   }
 
@@ -155,6 +163,7 @@ export function createCaller(link: Link, options: CallerOptions): Caller {
       return noise('progress of nothing in flight')
     }
     table.heard(token)
+    table.begin(token)
     // The two members that every one has were looked at.
     const progress = params as unknown as ProgressParams
     safely(
@@ -170,8 +179,11 @@ export function createCaller(link: Link, options: CallerOptions): Caller {
         case 'response':
           return answered(message, received)
         case 'request':
+          // Over one stream a question names no call, so that it may be any that asks.
+          if (message.method !== 'ping') table.begin(received.on)
           return desk.take(message)
         case 'notification':
+          if (received.on !== undefined) table.begin(received.on)
           return notified(message.method, message.params ?? {}, received)
         case 'refused': {
           const isAnswer = own(json, 'method') === undefined

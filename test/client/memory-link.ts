@@ -23,7 +23,7 @@ export interface MemoryTarget extends Target {
   /** The server says something unasked. */
   say(message: JsonObject): void
   /** Refuses a request, with what HTTP said of it. */
-  answer(id: number, error: JsonObject, received: Received): void
+  answer(id: number | undefined, error: JsonObject, received: Received): void
   /** Stands between: what it returns crosses in place of the message; nothing crosses for `undefined`. */
   alter: (message: JsonObject, way: '>' | '<') => JsonObject | undefined
 }
@@ -58,7 +58,13 @@ export function memoryTarget(
     },
     expire: () => newest?.listener?.expired?.(),
     say: (message) => newest?.listener?.message({ jsonrpc: '2.0', ...message }, {}),
-    answer: (id, error, received) => newest?.listener?.message({ jsonrpc: '2.0', id, error }, { on: id, ...received }),
+    answer(id, error, received) {
+      const named = id === undefined ? {} : { id }
+      newest?.listener?.message(
+        { jsonrpc: '2.0', ...named, error },
+        { ...(id !== undefined && { on: id }), ...received },
+      )
+    },
     alter: (message) => message,
     link: () => createLink(),
   }

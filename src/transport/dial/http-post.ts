@@ -1,3 +1,4 @@
+import { asUnknown } from '../../model/as-unknown.ts'
 import { CallFailed } from '../../model/failure.ts'
 import type { JsonObject } from '../../model/json.ts'
 import type { Outgoing, Received } from '../../peer/link.ts'
@@ -167,7 +168,8 @@ class Post implements HttpListener, Abandonable {
         if (this.#answered) this.abandon()
       },
       overflow: (head) => this.#skip(head),
-      lost: (failure) => this.#lose(failure),
+      // That the stream cannot be reached says nothing of the request, which was.
+      lost: (failure) => this.#lose(asUnknown(failure)),
     })
     this.#letGo = () => following.abandon()
   }

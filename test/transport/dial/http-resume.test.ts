@@ -119,6 +119,22 @@ for (const [name, options] of Object.entries({ node: {}, fetch: fetching })) {
     }
   })
 
+  test(`${name}: a request whose server went away under its stream may have run`, async () => {
+    await using server = await scripted(
+      inSession((_seen, r) => {
+        stream(r, event('', 'e.0'))
+        setTimeout(() => void server[Symbol.asyncDispose](), 5)
+      }),
+    )
+    const { agree, send, heard, link } = await server.talk({ ...options, retryMs: 1 })
+    await agree('2025-11-25')
+    await send(rpc(1, 'tools/call'))
+    await until(() => heard.losses.length > 0)
+    const [{ failure } = {}] = heard.losses
+    assert.deepEqual([failure?.kind, failure?.ran], ['Unreachable', 'unknown'])
+    await link.close()
+  })
+
   test(`${name}: without event ids, and where the revision resumes nothing, a broken stream is lost`, async () => {
     for (const [revision, id] of [
       ['2025-11-25', undefined],
