@@ -5,6 +5,7 @@ import { createHttpLink } from './http.ts'
 import { createMemoryLink, type MemoryEnd, type MemoryLinkOptions } from './memory.ts'
 import { createSocketLink, type SocketOptions } from './socket.ts'
 import { createStdioLink, type CommandOptions } from './stdio.ts'
+import { commandKey, urlKey } from './target-key.ts'
 
 /** How a server at a URL is reached. */
 export interface HttpTargetOptions extends HttpLinkOptions, HttpSseLinkOptions {
@@ -21,12 +22,10 @@ export function httpTarget(url: string | URL, options: HttpTargetOptions = {}): 
   if (at.protocol !== 'http:' && at.protocol !== 'https:')
     throw new TypeError(`${at.protocol} is neither http nor https`)
   if (at.username !== '' || at.password !== '') throw new TypeError('credentials in a URL leak: give them as headers')
-  // Without what may be a secret.
-  const key = at.origin + at.pathname
   at.hash = ''
   const { transports = ['http', 'http+sse'], authorization } = options
   return {
-    key,
+    key: urlKey(at),
     transports,
     link: (transport): Link =>
       transport === 'http+sse' ? createHttpSseLink(at, options) : createHttpLink(at, options),
@@ -36,10 +35,12 @@ export function httpTarget(url: string | URL, options: HttpTargetOptions = {}): 
 
 /** A server that is started by a command, once for each link. */
 export function commandTarget(options: CommandOptions): Target {
-  const { command, args = [], cwd } = options
-  const line = [command, ...args].map((part) => (/^[\w@%+=:,./-]+$/.test(part) ? part : JSON.stringify(part))).join(' ')
+  let key: string | undefined
   return {
-    key: cwd === undefined ? line : `${cwd}$ ${line}`,
+    get key() {
+      key ??= commandKey(options)
+      return key
+    },
     transports: ['stdio'],
     link: () => createStdioLink(options),
   }

@@ -14,7 +14,7 @@ import { talk } from './support.ts'
 
 test('what says where a server is, and how it is remembered', () => {
   const known: readonly (readonly [TargetLike, key: string, ...transports: string[]])[] = [
-    ['https://example.com/mcp?key=secret#there', 'https://example.com/mcp', 'http', 'http+sse'],
+    ['https://example.com/mcp#there', 'https://example.com/mcp', 'http', 'http+sse'],
     [new URL('HTTP://Example.com:80'), 'http://example.com/', 'http', 'http+sse'],
     ['unix:/run/s.sock', 'unix:/run/s.sock', 'socket'],
     ['unix:///run/s.sock', 'unix:/run/s.sock', 'socket'],
@@ -25,8 +25,7 @@ test('what says where a server is, and how it is remembered', () => {
     ['tcp:[::1]:7000', 'tcp:::1:7000', 'socket'],
     ['tcp::7000', 'tcp:127.0.0.1:7000', 'socket'],
     [{ path: '/s' }, 'unix:/s', 'socket'],
-    [{ command: 'npx', args: ['-y', 'a b'] }, 'npx -y "a b"', 'stdio'],
-    [{ command: 'node', cwd: '/x' }, '/x$ node', 'stdio'],
+    [{ command: 'node', env: {} }, 'node', 'stdio'],
   ]
   for (const [where, key, ...transports] of known) {
     const target = toTarget(where)
@@ -38,6 +37,41 @@ test('what says where a server is, and how it is remembered', () => {
   }
   const target = commandTarget({ command: 'x' })
   assert.equal(toTarget(target), target)
+})
+
+test('what makes one server another makes another key, without a word of it in there', () => {
+  const node = { command: 'node', args: ['s.js'] }
+  const apart: readonly TargetLike[] = [
+    'https://example.com/mcp',
+    'https://example.com/mcp?tenant=secret-a',
+    'https://example.com/mcp?tenant=secret-b',
+    node,
+    { ...node, args: ['s.js', '--key', 'secret-a'] },
+    { ...node, args: ['s.js', '--key', 'secret-b'] },
+    { ...node, args: ['s.js --key', 'secret-b'] },
+    { ...node, cwd: '/x' },
+    { ...node, env: { TENANT: 'secret-a' } },
+    { ...node, env: { TENANT: 'secret-b' } },
+    { ...node, env: { PATH: undefined } },
+    { ...node, inherit: 'all' },
+  ]
+  const keys = apart.map((where) => toTarget(where).key)
+  assert.equal(new Set(keys).size, apart.length, keys.join('\n'))
+  for (const key of keys) assert.doesNotMatch(key, /secret|tenant|--key/i)
+  assert.deepEqual(
+    apart.map((where) => toTarget(where).key),
+    keys,
+  )
+})
+
+test('a variable that is inherited by name counts by its value', (t) => {
+  const keyNow = () => toTarget({ command: 'node', inherit: ['DRAGOMAN_TENANT'] }).key
+  t.after(() => delete process.env.DRAGOMAN_TENANT)
+  const keys = ['a', 'b'].map((tenant) => {
+    process.env.DRAGOMAN_TENANT = tenant
+    return keyNow()
+  })
+  assert.notEqual(keys[0], keys[1])
 })
 
 test('what says nothing is refused, a command first of all', () => {
