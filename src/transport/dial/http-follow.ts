@@ -31,6 +31,8 @@ export interface FollowOptions {
 /** The longest wait between two tries. A server may ask for more, but for no more than an hour. */
 const maxBackoffMs = 30_000
 const maxRetryMs = 3_600_000
+/** The shortest wait, whatever the server asks for, where the last try brought no message. */
+const fruitlessMs = 100
 /** Statuses that may be otherwise the next time. 409: the server has not noticed yet that the stream before broke. */
 const passing: ReadonlySet<number> = new Set([408, 409, 425, 429])
 
@@ -44,6 +46,8 @@ export function follow(room: HttpRoom, options: FollowOptions): Abandonable {
   let failures = 0
   /** Streams in a row that the server took up, and ended without having said anything. */
   let silences = 0
+  /** Whether the last try brought a message. That there is none to begin with is no fault. */
+  let isFruitful = true
   let begun = false
   let timer: NodeJS.Timeout | undefined
   let abort = (): void => {}
@@ -67,7 +71,13 @@ export function follow(room: HttpRoom, options: FollowOptions): Abandonable {
   function wait(failure: CallFailed, atLeastMs = 0): void {
     if (over) return
     if (failures > options.maxFailures) return lose(failure)
-    const base = Math.min(retryMs ?? room.retryMs, maxRetryMs)
+    if (!isResumable(lastEventId)) {
+      // A stream that has to go on where it broke cannot; the other one begins anew.
+      if (options.lastEventId !== '') return lose(failure)
+      lastEventId = ''
+    }
+    const asked = retryMs === undefined || isFruitful ? retryMs : Math.max(retryMs, fruitlessMs)
+    const base = Math.min(asked ?? room.retryMs, maxRetryMs)
     const tries = failures + silences
     const longer = Math.min(base * 2 ** Math.max(0, tries - 1), Math.max(base, maxBackoffMs))
     // The server's own wait is kept to; after failures many clients should not come back at once.
@@ -76,6 +86,7 @@ export function follow(room: HttpRoom, options: FollowOptions): Abandonable {
   }
 
   function get(): void {
+    isFruitful = false
     const resuming = lastEventId === '' ? undefined : { 'last-event-id': lastEventId }
     abort = room.send.send(room.request('GET', { accept: 'text/event-stream', ...resuming }), listener())
   }
@@ -123,7 +134,9 @@ export function follow(room: HttpRoom, options: FollowOptions): Abandonable {
         // The event before, told once more and saying nothing, is no progress.
         if (id !== lastEventId || data !== '') silences = 0
         if (id !== '') lastEventId = id
-        if (data !== '') deliver(room, event, data, options.message)
+        if (data === '') return
+        isFruitful = true
+        deliver(room, event, data, options.message)
       },
       onRetry(milliseconds) {
         silences = 0
@@ -137,6 +150,11 @@ export function follow(room: HttpRoom, options: FollowOptions): Abandonable {
   if (options.again) wait(broken('the stream broke'))
   else get()
   return self
+}
+
+/** Whether a stream can be resumed from an event: its id has to stand in a header, as it is. Empty: from now on. */
+export function isResumable(id: string): boolean {
+  return /^(?:[!-~](?:[ -~]*[!-~])?)?$/.test(id)
 }
 
 /** Hands on what an event carries; one that is no message is told as noise. */

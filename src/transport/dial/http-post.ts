@@ -6,7 +6,7 @@ import type { RequestId } from '../../wire/envelope.ts'
 import { createSseDecoder, type SseDecoder } from '../../wire/sse.ts'
 import { createBody, type Body } from './http-body.ts'
 import { definedRetryAfter, errorMessageIn, maxErrorBytes, retryAfterOf, statusFailure } from './http-failures.ts'
-import { deliver, follow } from './http-follow.ts'
+import { deliver, follow, isResumable } from './http-follow.ts'
 import { isEventStream, type Abandonable, type HttpRoom } from './http-room.ts'
 import type { HttpListener, ReadHeader } from './http-types.ts'
 import { answers, isErrorWithoutId, readMessages, tellNoise, tooLargeFailure } from './messages.ts'
@@ -105,7 +105,7 @@ class Post implements HttpListener, Abandonable {
       this.#failed(failure)
     } else if (this.#refused !== undefined) this.#endRefusal(this.#refused)
     else if (this.#stream !== undefined) this.#endStream(failure.message)
-    else this.#lose(failure)
+    else this.#lose(asUnknown(failure))
   }
 
   abandon(): void {
@@ -157,7 +157,7 @@ class Post implements HttpListener, Abandonable {
     if (this.#answered) return this.#finish()
     const failure = new CallFailed('ConnectionLost', { ran: 'unknown', message })
     const lastEventId = this.#stream?.lastEventId ?? ''
-    if (lastEventId === '' || !this.#room.resumable()) return this.#lose(failure)
+    if (lastEventId === '' || !isResumable(lastEventId) || !this.#room.resumable()) return this.#lose(failure)
     const following = follow(this.#room, {
       lastEventId,
       retryMs: this.#retryMs,

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Authorization } from '../../../src/model/authorization.ts'
 import { memoryStore } from '../../../src/store/memory.ts'
 import { createHttpLink } from '../../../src/transport/dial/http.ts'
 import { fetchHandler } from '../../../src/transport/serve/fetch.ts'
@@ -135,6 +136,56 @@ for (const [name, options] of Object.entries({ node: {}, fetch: fetching })) {
     await link.close()
   })
 
+  test(`${name}: an id that no header can carry is not resumed from`, async () => {
+    for (const [first, second] of [['\u2603x'], ['é'], ['e.0', '\u2603x']] as const) {
+      await using server = await scripted(
+        inSession(({ method }, r) => {
+          stream(r, event('', method === 'POST' ? first : second))
+          setTimeout(() => r.destroy(), 5)
+        }),
+      )
+      const { agree, send, heard, link } = await server.talk({ ...options, retryMs: 1 })
+      await agree('2025-11-25')
+      await send(rpc(1, 'tools/call'))
+      await until(() => heard.losses.length > 0)
+      assert.deepEqual(
+        heard.losses.map(({ failure }) => [failure.kind, failure.ran]),
+        [['ConnectionLost', 'unknown']],
+      )
+      const resumed = server.seen.filter(({ headers }) => headers['last-event-id'] !== undefined)
+      assert.equal(resumed.length, second === undefined ? 0 : 1)
+      await link.close()
+    }
+  })
+
+  test(`${name}: a resumption whose credentials cannot be had leaves it unknown whether the request ran`, async () => {
+    await using server = await scripted(
+      inSession((_seen, r) => {
+        stream(r, event('', 'e.0'))
+        setTimeout(() => r.destroy(), 5)
+      }),
+    )
+    let isAway = false
+    const authorization: Authorization = {
+      context: 'test',
+      headers: async () => {
+        if (isAway) throw new Error('the keys are gone')
+        return {}
+      },
+      challenged: async () => false,
+    }
+    const { agree, send, heard, link } = await server.talk({ ...options, authorization, retryMs: 1 })
+    await agree('2025-11-25')
+    await send(rpc(1, 'tools/call'))
+    isAway = true
+    await until(() => heard.losses.length > 0)
+    assert.deepEqual(
+      heard.losses.map(({ failure }) => [failure.kind, failure.ran]),
+      [['Unauthorized', 'unknown']],
+    )
+    await link.close()
+  })
+
   test(`${name}: without event ids, and where the revision resumes nothing, a broken stream is lost`, async () => {
     for (const [revision, id] of [
       ['2025-11-25', undefined],
@@ -187,6 +238,36 @@ for (const [name, options] of Object.entries({ node: {}, fetch: fetching })) {
     assert.equal(streams, before)
   })
 }
+
+test('a stream that is to be had at once again, and brings nothing, is not asked for without a pause', async () => {
+  for (const [name, next] of Object.entries<(r: Parameters<Script>[1], streams: number) => void>({
+    refused: (r) => respond(r, 503),
+    ended: (r) => void r.writeHead(200, { 'content-type': 'text/event-stream' }).end(),
+    destroyed: (r) => r.destroy(),
+    'asks again': (r) => void r.writeHead(200, { 'content-type': 'text/event-stream' }).end('retry: 0\n\n'),
+    'ids only': (r, streams) => {
+      stream(r, event('', `g.${streams}`))
+      r.end()
+    },
+  })) {
+    let streams = 0
+    await using server = await scripted(({ body, method }, r) => {
+      if (method === 'DELETE') return respond(r, 204)
+      if (body.includes('"initialize"')) return respond(r, 200, result('init'), { 'mcp-session-id': 's' })
+      if (method === 'POST') return respond(r, 202)
+      streams += 1
+      if (streams > 1) return next(r, streams)
+      stream(r, 'retry: 0\n\n')
+      r.end()
+    })
+    const { agree, link } = await server.talk()
+    await agree('2025-11-25')
+    await until(() => streams > 1)
+    await sleep(450)
+    await link.close()
+    assert.ok(streams >= 3 && streams <= 7, `${name}: ${streams}`)
+  }
+})
 
 test('the version header is sent as the revision has it, the session on everything', async () => {
   for (const [revision, version] of [
