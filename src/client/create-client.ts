@@ -106,7 +106,7 @@ export function createClient<S>(parts: ClientParts): Client<S> {
 
   const kept = ({ introduction }: Dialect): Kept =>
     partOf(parts.cache, [target.key, introduction.revision, declared], context, parts.clock, logger)
-  /** Where a list waited in vain for what the server tells: no other waits there until it is heard. */
+  /** Where what the server tells broke off, or a list waited for it in vain: no list waits there until it is heard. */
   let silent: Caller | undefined
   const lists = createLists({
     limits: { maxPages, maxItems },
@@ -172,8 +172,8 @@ export function createClient<S>(parts: ClientParts): Client<S> {
           return
       }
     },
-    hears(_caller, hears) {
-      if (hears) silent = undefined
+    hears(caller, hears) {
+      silent = hears ? undefined : caller
     },
     renewed() {
       lists.reset()
