@@ -12,6 +12,7 @@ import type { Breaker } from './breaker.ts'
 import type { Client } from './client.ts'
 import type { Connection } from './connection.ts'
 import { partOf, type Kept, type ListCache } from './list-cache.ts'
+import { createLifetimes } from './lifetimes.ts'
 import type { Listeners } from './listeners.ts'
 import { createLists } from './lists.ts'
 import { createReadings } from './readings.ts'
@@ -85,6 +86,7 @@ export function createClient<S>(parts: ClientParts): Client<S> {
     visits,
   })
   const declared = JSON.stringify(parts.capabilities)
+  const lifetimes = createLifetimes()
   // Who asks is not known where no context tells, such as by headers of one's own; then it is nobody else.
   const context = target.context ?? `client ${crypto.randomUUID()}`
   let latest = parts.dialect
@@ -94,7 +96,9 @@ export function createClient<S>(parts: ClientParts): Client<S> {
   )
 
   function ask(method: string, params: JsonObject, given: RequestOptions, facts: JobFacts = none): Promise<JsonObject> {
-    return perform({ method, params, meta: given.meta ?? none }, { options: given, facts })
+    return lifetimes.within(given, (own) =>
+      perform({ method, params, meta: given.meta ?? none }, { options: own, facts }),
+    )
   }
 
   /** What is spoken; between two connections, what was spoken last. */
@@ -124,7 +128,7 @@ export function createClient<S>(parts: ClientParts): Client<S> {
     page: (method, cursor, given) => ask(method, cursor === undefined ? {} : { cursor }, given),
   })
 
-  const tasksOptions: TasksOptions = { connection, answer: parts.answer, ask }
+  const tasksOptions: TasksOptions = { connection, retry, timeoutMs, answer: parts.answer, ask }
   const calls = createToolCalls({
     ...tasksOptions,
     lists,
@@ -135,7 +139,7 @@ export function createClient<S>(parts: ClientParts): Client<S> {
   })
   const uris = createUris()
   const listen = (filter: ListenFilter, signal?: AbortSignal): Promise<Subscription> =>
-    subscribe(filter, signal, { connection, listeners: parts.listeners, uris, retry })
+    subscribe(filter, lifetimes.begin(signal), { connection, listeners: parts.listeners, uris, retry })
 
   const readings = createReadings()
   async function read(uri: string, given: RequestOptions = {}): Promise<ReadResourceResult> {
@@ -183,7 +187,10 @@ export function createClient<S>(parts: ClientParts): Client<S> {
 
   async function close(): Promise<void> {
     const { current } = connection
-    await connection.close()
+    const closing = connection.close()
+    // What waits for nothing of the connection's ends here.
+    lifetimes.end()
+    await closing
     if (current) parts.listeners.left(current)
   }
 
@@ -198,7 +205,8 @@ export function createClient<S>(parts: ClientParts): Client<S> {
       const { info, capabilities, instructions } = dialect().introduction
       return { info, capabilities, instructions }
     },
-    call: (name, ...[args, given]) => calls.call(name, args as JsonObject | undefined, given),
+    call: (name, ...[args, given = {}]) =>
+      lifetimes.within(given, (own) => calls.call(name, args as JsonObject | undefined, own)),
     list: lists.list,
     tools: (given) => lists.list('tools', given),
     resources: (given) => lists.list('resources', given),
@@ -216,7 +224,7 @@ export function createClient<S>(parts: ClientParts): Client<S> {
     subscribe: (uri, { signal } = {}) =>
       listen({ resourceSubscriptions: typeof uri === 'string' ? [uri] : uri }, signal),
     watch: (kind, { signal } = {}) =>
-      watchList(kind, signal, {
+      watchList(kind, () => lifetimes.begin(signal), {
         lists,
         listen,
         debounceMs: options.debounceMs ?? defaults.debounceMs,
@@ -225,12 +233,13 @@ export function createClient<S>(parts: ClientParts): Client<S> {
       }),
     tasks: {
       get: (taskId, given = {}) => getTask(taskId, given, tasksOptions),
-      result: async (taskId, given = {}) =>
-        new ToolAnswer(await followTask(await getTask(taskId, given, tasksOptions), given, tasksOptions)),
+      result: (taskId, given = {}) =>
+        lifetimes.within(given, async (own) => new ToolAnswer(await followTask(taskId, own, tasksOptions))),
       list: (given = {}) => listTasks(given, tasksOptions),
       cancel: (taskId, given = {}) => cancelTask(taskId, given, tasksOptions),
       update: (taskId, inputResponses, given = {}) => updateTask(taskId, inputResponses, given, tasksOptions),
-      start: (name, ...[args, given]) => calls.start(name, args as JsonObject | undefined, given),
+      start: (name, ...[args, given = {}]) =>
+        lifetimes.within(given, (own) => calls.start(name, args as JsonObject | undefined, own)),
     },
     async setLogLevel(level) {
       await parts.levels.set(level, await connection.caller())

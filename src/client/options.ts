@@ -81,7 +81,7 @@ export interface RequestOptions {
   readonly timeoutMs?: number
   /**
    * Milliseconds that the answer may take in all, what the user is asked on the way among it. Of a call that became a task: each
-   * request about it, and each time that the user is asked.
+   * request about it, each time that the user is asked, and each time that its server is away.
    */
   readonly maxTimeoutMs?: number
   readonly onProgress?: (progress: ProgressParams) => void
@@ -96,7 +96,10 @@ export interface CallOptions extends RequestOptions {
    * for it; one that is given here is sent to any server.
    */
   readonly idempotencyKey?: string
-  /** Whether the call may become a task, which is then waited for; `ttl` in milliseconds is how long it is to be kept. */
+  /**
+   * Whether the call may become a task, which is then waited for; `ttl` in milliseconds is how long it is to be kept. What ends
+   * the waiting has the `taskId` in its `data`, beside the `idempotencyKey` of the call.
+   */
   readonly task?: boolean | { readonly ttl?: number }
 }
 

@@ -29,7 +29,7 @@ export interface Attempted {
 /** Milliseconds to wait before the next attempt; `undefined` for none. Depends on nothing but its input. */
 export function nextAttempt(error: unknown, attempted: Attempted, retry: Required<RetryOptions>): number | undefined {
   const { attempts, keyed, random } = attempted
-  const backoff = Math.min(retry.maxDelayMs, retry.delayMs * 2 ** (attempts - 1))
+  const backoff = backoffMs(attempts, retry)
   // An earlier attempt still runs, so that is waited for as long as the caller's patience lasts.
   if (isRefusal(error) && error.kind === 'DuplicateInFlight' && keyed && attempts > 1)
     return Math.max(20, backoff * random)
@@ -38,6 +38,11 @@ export function nextAttempt(error: unknown, attempted: Attempted, retry: Require
     (isRefusal(error) || isCallFailed(error)) && error.retryAfter !== undefined ? error.retryAfter * 1000 : 0
   if (asked > retry.maxDelayMs) return undefined
   return asked + backoff * random
+}
+
+/** Milliseconds that are waited at most after so many attempts. */
+export function backoffMs(attempts: number, { delayMs, maxDelayMs }: Required<RetryOptions>): number {
+  return Math.min(maxDelayMs, delayMs * 2 ** (attempts - 1))
 }
 
 function isWorthIt(error: unknown, { repeatable }: Attempted): boolean {
@@ -50,6 +55,12 @@ function isWorthIt(error: unknown, { repeatable }: Attempted): boolean {
 function isPassing({ kind, status = 0 }: CallFailed): boolean {
   if (kind === 'HttpStatus') return [408, 425, 429, 500, 502, 503, 504].includes(status)
   return kind === 'Unreachable' || kind === 'ConnectionLost' || kind === 'ServerExited'
+}
+
+/** Whether a failure says nothing of what was asked about: the server is away, or busy, or cannot look. */
+export function saysNothing(error: unknown): boolean {
+  if (isRefusal(error)) return ['RateLimited', 'Overloaded', 'IdempotencyUnavailable'].includes(error.kind)
+  return isCallFailed(error) && (error.kind === 'CircuitOpen' || isPassing(error) || isBreakdown(error))
 }
 
 /** Whether a failure says that the server cannot be used at all just now. */

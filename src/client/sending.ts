@@ -11,6 +11,7 @@ import type { Caller } from '../peer/calling.ts'
 import { answered, untilOf, type Limits } from './answered.ts'
 import type { Breaker } from './breaker.ts'
 import type { Connection } from './connection.ts'
+import { cancelledBy, heeding } from './lifetimes.ts'
 import { keyName, type RequestOptions } from './options.ts'
 import { isBreakdown, nextAttempt, type RetryOptions } from './retrying.ts'
 import { runKey } from './run-key.ts'
@@ -31,6 +32,8 @@ export interface JobFacts {
   readonly repeatable?: () => boolean | Promise<boolean>
   /** Whether its effect has a name: `true` for a random one, where the server heeds names. */
   readonly key?: string | true
+  /** Hears the key that the server was sent. */
+  readonly onKey?: (key: string) => void
   readonly headerPlan?: () => HeaderPlan | undefined
   /** Until when progress is heard of a task that the request becomes. */
   readonly progressUntil?: AbortSignal
@@ -147,7 +150,7 @@ async function deliver(job: Job, key: string | undefined, until: number, sending
   for (let attempts = 1; ; attempts++) {
     let caller: Caller | undefined
     try {
-      caller = await enter(sending)
+      caller = await enter(sending, signal)
       keyed = key !== undefined && heedsKeys(caller)
       if (!mayHaveRun || keyed || (await job.repeatable())) {
         const result = await caller.call(requestOf(job, key, caller, until, sending))
@@ -191,9 +194,9 @@ async function waitBefore(
   return nextAttempt(error, { attempts, repeatable, keyed, random: Math.random() }, retry)
 }
 
-async function enter({ breaker, connection }: SendingOptions): Promise<Caller> {
+async function enter({ breaker, connection }: SendingOptions, signal: AbortSignal | undefined): Promise<Caller> {
   breaker.enter()
-  return connection.caller()
+  return connection.current ?? heeding(connection.caller(), signal)
 }
 
 function requestOf(
@@ -205,6 +208,7 @@ function requestOf(
 ): Parameters<Caller['call']>[0] {
   const { method, params, meta, options, headerPlan, capabilities, progressUntil } = job
   const sendsKey = key !== undefined && (job.key !== true || heedsKeys(caller))
+  if (sendsKey) job.onKey?.(key)
   const all = sendsKey ? { ...meta, [keyName]: key } : meta
   return {
     method,
@@ -255,6 +259,6 @@ export async function pause(ms: number, signal: AbortSignal | undefined): Promis
   try {
     await delay(timerMs(ms), undefined, signal && { signal })
   } catch {
-    throw new CallFailed('Cancelled', { ran: 'unknown', message: 'The call was cancelled', cause: signal?.reason })
+    throw cancelledBy(signal, 'unknown')
   }
 }

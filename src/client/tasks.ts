@@ -1,12 +1,13 @@
+import { asUnknown } from '../model/as-unknown.ts'
 import type { CallToolResult } from '../model/call.ts'
-import { CallFailed } from '../model/failure.ts'
+import { CallFailed, isFailure } from '../model/failure.ts'
 import { isObject, own, type JsonObject } from '../model/json.ts'
 import type { AskAnswer, AskRequest, ClientCapabilities, Task } from '../model/nouns.ts'
 import type { AnswerAsk } from '../peer/calling-asks.ts'
 import type { Caller } from '../peer/calling.ts'
 import { answered, untilOf } from './answered.ts'
-import type { Connection } from './connection.ts'
 import { tasksExtension, type RequestOptions } from './options.ts'
+import { throughOutage, type OutageOptions } from './outage.ts'
 import { pause, type JobFacts } from './sending.ts'
 import type { ToolAnswer } from './tool-answer.ts'
 
@@ -14,7 +15,10 @@ import type { ToolAnswer } from './tool-answer.ts'
 export interface Tasks {
   /** How a task stands. */
   get(taskId: string, options?: RequestOptions): Promise<Task>
-  /** Waits for a task's end, answering meanwhile what it asks. @throws what the call behind it would have thrown */
+  /**
+   * Waits for a task's end, answering meanwhile what it asks, and over times in which the server is away.
+   * @throws what the call behind it would have thrown; and what ended the waiting, its `data` with the `taskId`
+   */
   result(taskId: string, options?: RequestOptions): Promise<ToolAnswer>
   /** The caller's tasks, where the server lists them. */
   list(options?: RequestOptions): Promise<readonly Task[]>
@@ -31,8 +35,7 @@ export const declaresTasks: ClientCapabilities = { extensions: { [tasksExtension
 const facts: JobFacts = { repeatable: () => true, capabilities: declaresTasks }
 
 /** What tasks are followed with. */
-export interface TasksOptions {
-  readonly connection: Connection
+export interface TasksOptions extends OutageOptions {
   readonly answer: AnswerAsk
   ask(method: string, params: JsonObject, options: RequestOptions, facts: JobFacts): Promise<JsonObject>
 }
@@ -77,22 +80,49 @@ export async function updateTask(
 }
 
 /**
- * Follows a task to its end and resolves to what the call behind it came to. Where a task tells its own end it is looked
+ * Follows a task to its end and resolves to what the call behind it came to. A server that is away is waited for as long as a
+ * call may go without a word.
+ * @param key the key of the call that became the task
+ * @throws what the call came to; and what ended the waiting, its `data` with the `taskId` and the key as `idempotencyKey`
+ */
+export async function followTask(
+  first: Task | string,
+  options: RequestOptions,
+  tasks: TasksOptions,
+  key?: string,
+): Promise<CallToolResult> {
+  const taskId = typeof first === 'string' ? first : first.taskId
+  try {
+    const task = typeof first === 'string' ? await look(taskId, options, tasks) : first
+    return await followed(task, options, tasks)
+  } catch (error) {
+    if (isFailure(error) && error.ran === 'yes') throw error
+    throw asUnknown(error, { taskId, ...(key !== undefined && { idempotencyKey: key }) })
+  }
+}
+
+function look(taskId: string, options: RequestOptions, tasks: TasksOptions): Promise<Task> {
+  return throughOutage(() => getTask(taskId, options, tasks), options, tasks)
+}
+
+/**
+ * Where a task tells its own end it is looked
  * at as often as the server wants it to be, and answered; where another request tells the end, that is made once the task
  * is over or asks something, which it does while that request waits.
  */
-export async function followTask(first: Task, options: RequestOptions, tasks: TasksOptions): Promise<CallToolResult> {
+async function followed(first: Task, options: RequestOptions, tasks: TasksOptions): Promise<CallToolResult> {
   const done = new Set<string>()
   const { signal } = options
-  for (let task = first; ; task = await getTask(task.taskId, options, tasks)) {
-    const caller = await tasks.connection.caller()
+  for (let task = first; ; task = await look(task.taskId, options, tasks)) {
+    const caller = await throughOutage(() => tasks.connection.caller(), options, tasks)
     const isApart = caller.dialect?.features.has('tasks') === true
     if (task.status === 'cancelled')
       throw new CallFailed('Cancelled', { ran: 'unknown', message: 'The task was cancelled' })
     if (isApart && task.status !== 'working') {
       // It may wait for a person, so nothing but the caller's own patience ends it.
       const patience = { timeoutMs: maxWaitMs, maxTimeoutMs: maxWaitMs, ...options }
-      return await tasks.ask('tasks/result', { taskId: task.taskId }, patience, facts)
+      const result = (): Promise<JsonObject> => tasks.ask('tasks/result', { taskId: task.taskId }, patience, facts)
+      return await throughOutage(result, options, tasks)
     }
     if (task.status === 'completed' || task.status === 'failed') return outcomeOf(task, caller)
     if (task.status === 'input_required') await answerTask(task, done, options, caller, tasks)
@@ -127,7 +157,7 @@ async function answerTask(
   // How long a task takes is no matter of one request, so only the caller's own patience counts.
   const limits = { signal: options.signal, until: untilOf(options) }
   const answers = await answered((stop) => Promise.all(open.map((one) => answering(one, stop))), limits)
-  await updateTask(taskId, Object.fromEntries(answers), options, tasks)
+  await throughOutage(() => updateTask(taskId, Object.fromEntries(answers), options, tasks), options, tasks)
   for (const [key] of open) done.add(key)
 }
 

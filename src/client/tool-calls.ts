@@ -38,7 +38,7 @@ export function createToolCalls(options: ToolCallsOptions): ToolCalls {
     name: string,
     args: JsonObject,
     given: CallOptions,
-    progressUntil?: AbortSignal,
+    more?: Pick<JobFacts, 'progressUntil' | 'onKey'>,
   ): Promise<JsonObject> {
     const asks = await asTaskOrNot(name, given)
     const params = { name, arguments: args, ...asks.params }
@@ -46,7 +46,7 @@ export function createToolCalls(options: ToolCallsOptions): ToolCalls {
       key: given.idempotencyKey ?? true,
       repeatable: () => isHarmless(name),
       headerPlan: () => lists.tool(name)?.headerPlan,
-      ...(progressUntil && { progressUntil }),
+      ...more,
       ...asks.facts,
     }
     try {
@@ -91,9 +91,9 @@ export function createToolCalls(options: ToolCallsOptions): ToolCalls {
     return new ToolAnswer<never>(result)
   }
 
-  async function followed(task: Task, given: CallOptions): Promise<CallToolResult> {
+  async function followed(task: Task, given: CallOptions, key: string | undefined): Promise<CallToolResult> {
     try {
-      return await followTask(task, apart(given), options)
+      return await followTask(task, apart(given), options, key)
     } catch (error) {
       // Whoever cancels a call means the task that it became.
       if (given.signal?.aborted) void cancelTask(task.taskId, {}, options).catch(() => {})
@@ -105,9 +105,13 @@ export function createToolCalls(options: ToolCallsOptions): ToolCalls {
     async call(name, args = {}, given = {}) {
       return afterVisits('tools/call', given, options, async (round) => {
         const over = given.onProgress && new AbortController()
+        let key: string | undefined
         try {
-          const result = await send(name, args, await again(given, round), over?.signal)
-          const whole = own(result, 'resultType') === 'task' ? await followed(asTask(result), given) : result
+          const result = await send(name, args, await again(given, round), {
+            ...(over && { progressUntil: over.signal }),
+            onKey: (sent) => (key = sent),
+          })
+          const whole = own(result, 'resultType') === 'task' ? await followed(asTask(result), given, key) : result
           return answered(name, whole)
         } finally {
           over?.abort()

@@ -21,7 +21,10 @@ export function failureOf(error: RpcError, codec: Codec | undefined, received: R
   const refusal = fromWire(error as unknown as Json, codec)
   const kind = byStatus.get(status)
   if (kind !== undefined) return toldAgain(refusal, kind, retryAfter)
-  if (status < 500) return isStillRunning(refusal) ? toldAgain(refusal, 'DuplicateInFlight', retryAfter) : refusal
+  if (status < 500) {
+    const told = byWords(refusal)
+    return told === undefined ? refusal : toldAgain(refusal, told, retryAfter)
+  }
   return new CallFailed('HttpStatus', {
     ran: 'unknown',
     status,
@@ -31,15 +34,19 @@ export function failureOf(error: RpcError, codec: Codec | undefined, received: R
   })
 }
 
-/** Its code is shared with what is no request at all; the fixed text of the table tells it apart. */
-function isStillRunning({ code, words }: Refusal): boolean {
-  return code === -32600 && words === refusals.DuplicateInFlight.message
+/** Their codes are shared with what means something else; the fixed texts of the table tell them apart. */
+function byWords({ code, words }: Refusal): RefusalKind | undefined {
+  if (code === -32600 && words === refusals.DuplicateInFlight.message) return 'DuplicateInFlight'
+  if (code === -32603 && words === refusals.IdempotencyUnavailable.message) return 'IdempotencyUnavailable'
+  return undefined
 }
+
+/** What goes on under the same key is the same call; and a store may go away in the middle of one. */
+const mayHaveRun: ReadonlySet<RefusalKind> = new Set(['DuplicateInFlight', 'IdempotencyUnavailable'])
 
 function toldAgain(refusal: Refusal, kind: RefusalKind, retryAfter: number | undefined): Refusal {
   return new Refusal(kind, {
-    // What goes on under the same key is the same call.
-    ran: kind === 'DuplicateInFlight' ? 'unknown' : 'no',
+    ran: mayHaveRun.has(kind) ? 'unknown' : 'no',
     message: refusal.message,
     ...(refusal.code !== undefined && { code: refusal.code }),
     ...(refusal.data && { data: refusal.data }),
