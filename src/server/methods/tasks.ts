@@ -1,8 +1,12 @@
+import { retried } from '../../durable/retried.ts'
 import { isTerminal, type TaskRecord } from '../../durable/task.ts'
+import type { Ear } from '../../durable/task-bus.ts'
+import { taskPatience } from '../../durable/task-ending.ts'
 import type { CallToolResult, ListTasksResult } from '../../model/call.ts'
 import type { AskAnswer, AskRequest, Task } from '../../model/nouns.ts'
 import { Refusal, type RefusalKind } from '../../model/refusal.ts'
 import type { CallContext } from '../../model/served.ts'
+import { isStoreUnavailable } from '../../model/store-unavailable.ts'
 import type { Core, Method } from '../core.ts'
 import { callerOf, relatedTask, tasksFeature, toTask, withoutTasks } from '../task-view.ts'
 
@@ -24,16 +28,13 @@ export const taskResult: Method<'tasks/result'> = async ({ taskId }, context, co
   const ear = core.tasks.ear(taskId)
   try {
     const asked = new Set<string>()
-    for (;;) {
-      const task = await find(taskId, context, core)
+    for (let task = await find(taskId, context, core); ; task = await nextLook(ear, taskId, context, core)) {
       if (isTerminal(task.status)) return outcomeOf(task)
       for (const [key, { request }] of Object.entries(task.asks)) {
         if (asked.has(key) || open.has(nameOf(task, key))) continue
         asked.add(key)
         void askFor(task, key, request, context, core)
       }
-      await ear.next(lookEveryMs, context.signal)
-      if (context.signal.aborted) throw context.signal.reason
     }
   } finally {
     ear.close()
@@ -69,6 +70,24 @@ export const updateTask: Method<'tasks/update'> = async ({ taskId, inputResponse
   const done = await core.tasks.act(ownerIn(context), taskId, { kind: 'answer', answers: inputResponses })
   if (!done) throw new Refusal('UnknownTask')
   return {}
+}
+
+/**
+ * A task that was there, once there is news of it or it is time to look. A store that is away is waited for as long as
+ * by whoever works on the task: nothing is lost by that.
+ * @throws what the signal is aborted with, once whoever waits has gone
+ */
+async function nextLook(ear: Ear, taskId: string, context: CallContext, core: Core): Promise<TaskRecord> {
+  const { times, everyMs } = taskPatience
+  for (let left = times, waitMs = lookEveryMs; ; left--, waitMs = everyMs) {
+    await ear.next(waitMs, context.signal)
+    context.signal.throwIfAborted()
+    try {
+      return await find(taskId, context, core)
+    } catch (error) {
+      if (!isStoreUnavailable(error) || left === 0) throw error
+    }
+  }
 }
 
 async function find(taskId: string, context: CallContext, core: Core): Promise<TaskRecord> {
@@ -123,21 +142,25 @@ async function askFor(
   const { id } = task
   const owner = callerOf(context)
   try {
-    const answer = await context.ask(related(request, id), key)
-    await core.tasks.act(owner, id, { kind: 'answer', answers: { [key]: answer satisfies AskAnswer } })
+    const event = await context.ask(related(request, id), key).then(
+      (answer): Reply => ({ kind: 'answer', answers: { [key]: answer satisfies AskAnswer } }),
+      (error: unknown) => refusedBy(error, key),
+    )
+    // Nobody is asked twice, so what was said is not lost to a store that is away.
+    await retried(taskPatience, () => core.tasks.act(owner, id, event))
   } catch (error) {
-    const message = refusedBy(error)
-    if (message === undefined)
-      core.ports.logger.debug('a question of a task was not answered; it stays', { task: id, error })
-    else await core.tasks.act(owner, id, { kind: 'refuse', key, message }).catch(() => {})
+    core.ports.logger.debug('a question of a task was not answered; it stays', { task: id, error })
   } finally {
     open.delete(name)
   }
 }
 
-/** Why the client will not answer; `undefined` where it was not reached, or too slow, so that it can be asked again. */
-function refusedBy(error: unknown): string | undefined {
-  return error instanceof Error && error.cause !== undefined ? error.message : undefined
+type Reply = Parameters<Core['tasks']['act']>[2]
+
+/** That the client will not answer. @throws `error` where it was not reached, or too slow, so that it can be asked again */
+function refusedBy(error: unknown, key: string): Reply {
+  if (error instanceof Error && error.cause !== undefined) return { kind: 'refuse', key, message: error.message }
+  throw error
 }
 
 function related(request: AskRequest, taskId: string): AskRequest {
