@@ -14,7 +14,7 @@ import { memoryListCache } from './list-cache.ts'
 import { tasksExtension, type ClientOptions } from './options.ts'
 import { createListeners } from './listeners.ts'
 import { createLogLevels } from './log-levels.ts'
-import { forgiving, memoryVerdicts } from './verdicts.ts'
+import { believed, forgiving, memoryVerdicts } from './verdicts.ts'
 
 /** What a client takes from outside itself. */
 export interface ClientPorts extends CallingPorts {
@@ -61,7 +61,7 @@ export async function connectTo<S>(target: Target, options: ClientOptions, ports
         codecs,
         silenceMs: options.silenceMs ?? defaultSilenceMs,
         timeoutMs: options.connectTimeoutMs ?? defaultConnectTimeoutMs,
-        verdict: await known.get(target.key),
+        verdict: believed(await known.get(target.key), ports.clock(), options.verdictTtlMs),
         now: ports.clock,
         caller: (link) => {
           attempt.check()
@@ -79,7 +79,8 @@ export async function connectTo<S>(target: Target, options: ClientOptions, ports
           return made
         },
       })
-      await known.set(target.key, verdict)
+      // What was agreed within bounds of one client's own is no word on age, unless it is that no handshake is needed.
+      if (codecs === ports.codecs || verdict.lifecycle === 'request') await known.set(target.key, verdict)
       await levels.announce(caller)
       return caller
     },

@@ -94,7 +94,8 @@ async function onTransport(
     const probed: Probed = modern
       ? await probe(caller, modern, offer, detecting)
       : { kind: 'handshake', offer: undefined }
-    if (probed.kind === 'modern') return await agreed(caller, probed.codec, probed.introduction, false, detecting)
+    const at = modern || !verdict ? detecting.now() : verdict.at
+    if (probed.kind === 'modern') return await agreed(caller, probed.codec, probed.introduction, { at })
     if (probed.kind === 'died') {
       if (!offer) throw probed.failure
       await caller.close()
@@ -107,7 +108,7 @@ async function onTransport(
       (await shakeHands(caller, (probed.kind === 'handshake' ? probed.offer : undefined) ?? offer, detecting))
     const codec = detecting.codecs.get(introduction.revision)
     if (codec?.lifecycle !== 'session') throw noCommon([introduction.revision])
-    return await agreed(caller, codec, introduction, dies, detecting)
+    return await agreed(caller, codec, introduction, { at, ...(dies && { dies }) })
   } catch (error) {
     await caller.close()
     throw error
@@ -129,12 +130,11 @@ async function agreed(
   caller: Caller,
   codec: Codec,
   introduction: Introduction,
-  dies: boolean,
-  { now }: Detecting,
+  found: Pick<Verdict, 'at' | 'dies'>,
 ): Promise<Detected> {
   await caller.agree(codec, introduction)
   const { lifecycle, revision } = codec
-  return { caller, verdict: { lifecycle, revision, transport: caller.transport, ...(dies && { dies }), at: now() } }
+  return { caller, verdict: { lifecycle, revision, transport: caller.transport, ...found } }
 }
 
 /** Asks what the server is; a server that may be silent is offered a handshake after a while, and the first to agree wins. */

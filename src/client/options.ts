@@ -56,6 +56,11 @@ export interface ClientOptions extends AnsweringOptions {
   readonly breaker?: BreakerOptions
   /** Where it is remembered how old which server is. Default: this process's memory. */
   readonly verdicts?: Verdicts
+  /**
+   * Milliseconds after which a server that was found to be old is asked anew, when it is next connected to, how old it is.
+   * Default: an hour.
+   */
+  readonly verdictTtlMs?: number
   /** Where lists and resources are kept while they are good. Default: this process's memory. */
   readonly cache?: ListCache
   /** Pages of one list at most. Default 100. */

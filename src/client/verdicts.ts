@@ -9,7 +9,7 @@ export interface Verdict {
   readonly transport: Transport
   /** The server does not survive a request before its handshake. */
   readonly dies?: true
-  /** When it was found out, in milliseconds since the epoch. */
+  /** When it was found out last, in milliseconds since the epoch. */
   readonly at: number
 }
 
@@ -17,6 +17,17 @@ export interface Verdict {
 export interface Verdicts {
   get(key: string): Verdict | undefined | Promise<Verdict | undefined>
   set(key: string, verdict: Verdict): void | Promise<void>
+}
+
+const defaultTtlMs = 3_600_000
+
+/**
+ * The verdict, if it is to be gone by. A server may be replaced by a newer one that still serves what the one before did, so
+ * that nothing ever contradicts the verdict that it is old: that is doubted after `ttlMs`.
+ */
+export function believed(verdict: Verdict | undefined, now: number, ttlMs = defaultTtlMs): Verdict | undefined {
+  if (verdict?.lifecycle === 'session' && !(Math.abs(now - verdict.at) < ttlMs)) return undefined
+  return verdict
 }
 
 /** `verdicts` that never reject: what a store failed to tell is found out anew. */
