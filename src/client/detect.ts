@@ -72,10 +72,9 @@ function isUsable({ lifecycle, transport }: Verdict, { target, codecs }: Detecti
   return target.transports.includes(transport) && codecs.all.some((codec) => codec.lifecycle === lifecycle)
 }
 
-/** The revisions that a transport carries. */
+/** The revisions to try on a transport. Servers speak over Streamable HTTP also what is older than that. */
 function codecsOn(transport: Transport, codecs: Codecs): readonly Codec[] {
-  const needs = transport === 'http+sse' ? 'sse' : transport === 'http' ? 'http' : undefined
-  return needs === undefined ? codecs.all : codecs.all.filter((codec) => codec.features.has(needs))
+  return transport === 'http+sse' ? codecs.all.filter((codec) => codec.features.has('sse')) : codecs.all
 }
 
 async function onTransport(

@@ -45,6 +45,15 @@ for (const way of ways) {
   })
 }
 
+for (const revision of revisions) {
+  test(`a client of ${revision} alone speaks with a server of all, at whichever path has it`, async () => {
+    for (const path of revision === modern ? ['/mcp'] : ['/mcp', '/sse']) {
+      await using met = await overHttp(path, revisions, { ...options(), revision })
+      await tryEverything(met.client, revision)
+    }
+  })
+}
+
 test('a URL of the older transport is found by itself', async () => {
   await using met = await overHttp('/sse', [legacy, '2024-11-05'], options())
   assert.equal(met.client.revision, legacy)

@@ -88,7 +88,7 @@ export const ways: readonly Way[] = [
         ),
       ),
   },
-  { name: 'http', carries: revisions.slice(1), connect: (served, options) => overHttp('/mcp', served, options) },
+  { name: 'http', carries: revisions, connect: (served, options) => overHttp('/mcp', served, options) },
   {
     name: 'http+sse',
     carries: revisions.slice(0, 4),
