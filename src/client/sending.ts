@@ -63,13 +63,15 @@ export function createSend(sending: SendingOptions): Send {
     const key = job.key === true ? crypto.randomUUID() : job.key
     const until = untilOf(job.options, sending.maxTimeoutMs)
     let { params } = job
+    const newKeys = keysWatched()
     for (let round = 0; ; round++) {
       const result = await visited({ ...job, params }, key, until, sending).catch((error: unknown) => {
         // What asked has begun to run, whatever became of the request that answers it.
         throw round > 0 ? asUnknown(error) : error
       })
       if (own(result, 'resultType') !== 'input_required') return result
-      if (round >= sending.maxRounds) throw tooManyRounds(job.method)
+      const isAskedAnew = newKeys(result)
+      if (round >= sending.maxRounds) throw tooManyRounds(job.method, undefined, isAskedAnew)
       params = { ...job.params, ...(await answersTo(result, { signal: job.options.signal, until }, round, sending)) }
     }
   }
@@ -113,8 +115,21 @@ export async function afterVisits<T>(
   }
 }
 
-function tooManyRounds(method: string, cause?: unknown): CallFailed {
-  const message = `${method} asks for input again and again`
+/** Tells of one result after the other whether all of them asked something, and nothing under a key of one before. */
+function keysWatched(): (result: JsonObject) => boolean {
+  const seen = new Set<string>()
+  let isEverNew = true
+  return ({ inputRequests }) => {
+    const keys = Object.keys(isObject(inputRequests) ? inputRequests : {})
+    isEverNew &&= keys.length > 0 && !keys.some((key) => seen.has(key))
+    keys.forEach((key) => seen.add(key))
+    return isEverNew
+  }
+}
+
+function tooManyRounds(method: string, cause?: unknown, hasNewKeys = false): CallFailed {
+  // Answers are found by their keys, so that a server which makes up new ones asks for ever.
+  const message = `${method} asks for input again and again${hasNewKeys ? ', each time under new keys' : ''}`
   return new CallFailed('TooManyRounds', { ran: 'unknown', message, cause })
 }
 

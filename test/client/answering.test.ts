@@ -295,6 +295,43 @@ test('a server that goes on asking is left', async () => {
   assert.equal(heard.length, 4)
 })
 
+test('a server that goes on asking under ever new keys is told apart: what ran anew never finds its answers', async () => {
+  for (const [keyOf, message] of [
+    [(round: number) => `k${round}`, 'tools/call asks for input again and again, each time under new keys'],
+    [(round: number) => `k${round % 3}`, 'tools/call asks for input again and again'],
+  ] as const) {
+    const endless = Array.from({ length: 20 }, (_, round) => ({
+      resultType: 'input_required',
+      inputRequests: { [keyOf(round)]: question },
+    }))
+    const { server } = rounds(...endless)
+    await using pair = await connected(server, { revision: modern, maxRounds: 3, ...confirms })
+    await assert.rejects(pair.client.call('raw'), { kind: 'TooManyRounds', message })
+  }
+})
+
+for (const revision of eras) {
+  test(`${revision}: the logger hears why a handler could not answer`, async () => {
+    const broke = new Error('no terminal')
+    const warned: unknown[] = []
+    const silent = (): void => {}
+    const logger = { debug: silent, info: silent, error: silent, warn: (...said: unknown[]) => void warned.push(said) }
+    const fails = (): never => {
+      throw broke
+    }
+    await using pair = await connected(server, { revision, logger, elicit: fails, sample: fails, roots: fails })
+    for (const [name, method] of [
+      ['asks', 'elicitation/create'],
+      ['samples', 'sampling/createMessage'],
+      ['roots', 'roots/list'],
+    ] as const) {
+      warned.length = 0
+      await pair.client.call(name).catch(() => {})
+      assert.deepEqual(warned, [['a question of the server could not be answered', { method, error: broke }]])
+    }
+  })
+}
+
 test('a question that was not declared, or is none, ends the call', async () => {
   exempt(({ result: said }) => JSON.stringify(said ?? null).includes('"inputRequests":{"k":'))
   for (const ask of [
