@@ -55,7 +55,7 @@ export async function connectTo<S>(target: Target, options: ClientOptions, ports
 
   const attempt = createAttempt(options.signal)
   const connection: Connection = createConnection({
-    async connect() {
+    async connect(making) {
       const { caller, verdict } = await detect({
         target,
         codecs,
@@ -65,17 +65,22 @@ export async function connectTo<S>(target: Target, options: ClientOptions, ports
         now: ports.clock,
         caller: (link) => {
           attempt.check()
-          const leave = (): void => {
-            connection.leave(made)
-            listeners.left(made)
-          }
+          making.check()
           const made = createCaller(link, {
             ...callerOptions,
             hears: (hears) => listeners.hears(made, hears),
-            expired: leave,
-            closed: leave,
+            // The session takes nothing more, but what it took it may yet answer.
+            expired() {
+              connection.retire(made)
+              listeners.left(made)
+            },
+            closed() {
+              connection.leave(made)
+              listeners.left(made)
+            },
           })
           attempt.began(made)
+          making.began(made)
           return made
         },
       })

@@ -199,7 +199,7 @@ export function createCaller(link: Link, options: CallerOptions): Caller {
     expired: () => options.expired(),
     hears: (hears) => options.hears?.(hears),
     closed(failure) {
-      ended ??= failure
+      ended ??= notSent(failure)
       desk.close()
       table.fail(failure)
       options.closed(failure)
@@ -250,12 +250,17 @@ export function createCaller(link: Link, options: CallerOptions): Caller {
     },
     refusalIn: (error) => refusalInResult(error, codecOf(dialect)),
     async close(failure = new CallFailed('Cancelled', { ran: 'unknown', message: 'The client was closed' })) {
-      ended ??= new CallFailed(failure.kind, { ran: 'no', message: failure.message })
+      ended ??= notSent(failure)
       desk.close()
       table.fail(failure)
       await link.close()
     },
   }
+}
+
+/** What becomes of a request that comes after the end. */
+function notSent({ kind, message, data }: CallFailed): CallFailed {
+  return new CallFailed(kind, { ran: 'no', message, ...(data && { data }) })
 }
 
 function codecOf(dialect: Dialect | undefined): Codec {
