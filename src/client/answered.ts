@@ -1,5 +1,6 @@
 import { CallFailed, isFailure } from '../model/failure.ts'
 import { timerMs } from '../model/timer.ts'
+import { cancelledBy } from './lifetimes.ts'
 import type { RequestOptions } from './options.ts'
 
 /** How long a call goes on. */
@@ -32,10 +33,7 @@ export function answered<T>(ask: (signal: AbortSignal) => Promise<T>, { signal, 
       reject(failure)
       stop.abort(reason)
     }
-    const onAbort = (): void => {
-      const message = 'The call was cancelled'
-      fail(new CallFailed('Cancelled', { ran: 'unknown', message, cause: signal?.reason }), signal?.reason)
-    }
+    const onAbort = (): void => fail(cancelledBy(signal, 'unknown'), signal?.reason)
     const ring = (): void => {
       const left = until - performance.now()
       if (left > 0) timer = setTimeout(ring, timerMs(left))

@@ -1,6 +1,7 @@
 import { CallFailed } from '../model/failure.ts'
 import type { Caller } from '../peer/calling.ts'
 import type { Connection } from './connection.ts'
+import { whenAborted } from './lifetimes.ts'
 
 /** The first attempt to connect, which can be given up. */
 export interface Attempt {
@@ -27,16 +28,16 @@ export function createAttempt(signal: AbortSignal | undefined): Attempt {
     began: (caller) => void (over || callers.add(caller)),
     async done(connection) {
       check()
-      let stop = (): void => {}
+      let forget = (): void => {}
       const given = new Promise<never>((_, reject) => {
-        stop = () => {
+        const stop = (): void => {
           const failure = cancelled()
           reject(failure)
           // What is begun ends behind the back of whoever gave it up, and takes the time that it needs.
           void connection.close()
           for (const caller of callers) void caller.close(failure)
         }
-        signal.addEventListener('abort', stop, { once: true })
+        forget = whenAborted(signal, stop)
       })
       try {
         const caller = await Promise.race([connection.caller(), given])
@@ -47,7 +48,7 @@ export function createAttempt(signal: AbortSignal | undefined): Attempt {
         // Once given up it stays so: whatever still goes on is to begin nothing new.
         over = !signal.aborted
         callers.clear()
-        signal.removeEventListener('abort', stop)
+        forget()
       }
     },
   }

@@ -7,6 +7,7 @@ import type { Caller } from '../peer/calling.ts'
 import type { Connection } from './connection.ts'
 import { deferred } from './deferred.ts'
 import { createFeed, type Feed, type ServerChange } from './feed.ts'
+import { heeding, type Lifetime } from './lifetimes.ts'
 import type { Listeners } from './listeners.ts'
 import { isBreakdown, type RetryOptions } from './retrying.ts'
 import { pause } from './sending.ts'
@@ -38,21 +39,17 @@ const maxWaitMs = 30_000
  */
 export async function subscribe(
   filter: ListenFilter,
-  signal: AbortSignal | undefined,
+  life: Lifetime,
   options: ListeningOptions,
 ): Promise<Subscription> {
   const feed = createFeed()
-  const stop = new AbortController()
-  const close = (): void => stop.abort(new Error('The subscription was closed'))
-  if (signal?.aborted) close()
-  signal?.addEventListener('abort', close, { once: true })
   let honoured: ListenFilter = {}
   let resumes = false
   const first = deferred()
   const listening: Listening = {
     filter,
     feed,
-    signal: stop.signal,
+    signal: life.signal,
     acknowledged(told) {
       if (resumes) feed.push({ kind: 'resumed' })
       resumes = true
@@ -68,15 +65,15 @@ export async function subscribe(
     },
     (error: Error) => {
       // Whoever closed the client knows.
-      const isClosed = stop.signal.aborted || (isCallFailed(error) && error.kind === 'Cancelled')
+      const isClosed = life.signal.aborted || (isCallFailed(error) && error.kind === 'Cancelled')
       feed.end(isClosed ? undefined : error)
       first.reject(error)
     },
   )
-  void running.then(() => signal?.removeEventListener('abort', close))
+  void running.then(life.done)
   await first.promise
   const end = async (): Promise<void> => {
-    close()
+    life.end(new Error('The subscription was closed'))
     await running
   }
   const subscription: Subscription = {
@@ -119,7 +116,7 @@ async function keepUp(listening: Listening, options: ListeningOptions): Promise<
   while (!signal.aborted) {
     const since = performance.now()
     try {
-      const caller = await options.connection.caller()
+      const caller = await heeding(options.connection.caller(), signal)
       const listens = caller.dialect?.features.has('listen') === true
       await (listens ? onStream(caller, noting, options) : inSession(caller, noting, options))
       briefs = listens && performance.now() - since < briefMs ? briefs + 1 : 0

@@ -1,3 +1,4 @@
+import { isCallFailed } from '../model/failure.ts'
 import type { Feature } from '../model/feature.ts'
 import { isObject, own, type JsonObject } from '../model/json.ts'
 import type { Prompt, Resource, ResourceTemplate, Tool } from '../model/nouns.ts'
@@ -7,6 +8,7 @@ import { headerPlan } from '../schema/header-plan.ts'
 import type { Dialect } from '../peer/calling.ts'
 import type { Kept } from './list-cache.ts'
 import type { RequestOptions } from './options.ts'
+import { within, type Patience } from './patience.ts'
 import { readPages, type PagingLimits, type Whole } from './paging.ts'
 import { createReadings, type Reading } from './readings.ts'
 
@@ -147,12 +149,12 @@ export function createLists(options: ListsOptions): Lists {
     return remember(kind, items, goodFor(whole, stillHears, now()), of)
   }
 
-  return {
+  const lists: Lists = {
     async list(kind, given = {}) {
       const known = memory.get(kind)
       if (known && isGood(known, now())) return known.items as never
       const shared = pending.get(kind)
-      if (shared) return (await shared) as never
+      if (shared) return (await joined<readonly unknown[]>(shared, given, () => lists.list(kind, given))) as never
       const reading = readings.begin(kind)
       const fresh = read(kind, given, reading)
       // What one caller may cancel is not shared.
@@ -178,6 +180,22 @@ export function createLists(options: ListsOptions): Lists {
       readings.reset()
       pending.clear()
     },
+  }
+  return lists
+}
+
+/** What somebody else reads, for as long as `given` says; where the other's patience ends first, it is read `anew`. */
+async function joined<T>(shared: Promise<T>, given: RequestOptions, anew: () => Promise<T>): Promise<T> {
+  const { signal, timeoutMs = Infinity, maxTimeoutMs = Infinity } = given
+  const ms = Math.min(timeoutMs, maxTimeoutMs)
+  const patience: Patience = { ...(signal && { signal }), ...(ms < Infinity && { timeoutMs: ms }) }
+  const since = performance.now()
+  try {
+    return await within(shared, patience, 'The list took too long')
+  } catch (error) {
+    const isOthers = isCallFailed(error) && error.kind === 'TimedOut' && performance.now() - since < ms
+    if (!isOthers || (signal?.aborted ?? false)) throw error
+    return anew()
   }
 }
 

@@ -1,4 +1,5 @@
 import { isCallFailed } from '../model/failure.ts'
+import { whenAborted } from './lifetimes.ts'
 import type { Member, ServerTool } from './member.ts'
 import type { ClientOptions } from './options.ts'
 import { defaultRetry } from './retrying.ts'
@@ -35,10 +36,7 @@ export async function* watchAll(
       wake()
     },
   }
-  for (const signal of signals) {
-    if (signal.aborted) onAbort()
-    signal.addEventListener('abort', onAbort, { once: true })
-  }
+  const waits = signals.map((signal) => whenAborted(signal, onAbort))
   for (const member of members) {
     void follow(member, settings).finally(() => {
       running -= 1
@@ -56,7 +54,7 @@ export async function* watchAll(
       else await new Promise<void>((resolve) => (wake = resolve))
     }
   } finally {
-    for (const signal of signals) signal.removeEventListener('abort', onAbort)
+    for (const stopWaiting of waits) stopWaiting()
     stop.abort()
   }
 }

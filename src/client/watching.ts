@@ -1,5 +1,6 @@
 import type { ListenFilter } from '../model/call.ts'
 import type { Features } from '../model/served.ts'
+import { heeding, type Lifetime } from './lifetimes.ts'
 import type { Subscription } from './listening.ts'
 import { kinds, type Listed, type ListKind, type Lists } from './lists.ts'
 import { pause } from './sending.ts'
@@ -29,27 +30,29 @@ const filters: Readonly<Record<ListKind, ListenFilter>> = {
  */
 export async function* watchList<K extends ListKind>(
   kind: K,
-  signal: AbortSignal | undefined,
+  begin: () => Lifetime,
   options: WatchingOptions,
 ): AsyncGenerator<readonly Listed[K][], void, undefined> {
-  const stop = new AbortController()
-  const onAbort = (): void => stop.abort()
-  if (signal?.aborted) onAbort()
-  signal?.addEventListener('abort', onAbort, { once: true })
-  const isTold = options.features().has(kinds[kind].tells)
-  const changes = isTold ? await options.listen(filters[kind], stop.signal) : undefined
+  const { signal, end, done } = begin()
+  /** Whoever gave it up knows. */
+  const orNothing = (error: unknown): undefined => {
+    if (!signal.aborted) throw error
+  }
+  let changes: Subscription | undefined
   let last: string | undefined
   try {
-    while (!stop.signal.aborted) {
-      const list = await options.lists.list(kind)
+    if (options.features().has(kinds[kind].tells)) changes = await options.listen(filters[kind], signal)
+    while (!signal.aborted) {
+      const list = await heeding(options.lists.list(kind), signal).catch(orNothing)
+      if (!list) return
       const text = JSON.stringify(list)
       if (text !== last) yield list
       last = text
-      if (!(await (changes ? nextChange(changes, stop.signal, options) : timeOver(kind, stop.signal, options)))) return
+      if (!(await (changes ? nextChange(changes, signal, options) : timeOver(kind, signal, options)))) return
     }
   } finally {
-    signal?.removeEventListener('abort', onAbort)
-    stop.abort()
+    done()
+    end(new Error('The list is not watched any more'))
     await changes?.close()
   }
 }
