@@ -9,8 +9,9 @@ import type { CommandOptions } from '../transport/dial/stdio.ts'
 import type { TargetLike } from '../transport/dial/target.ts'
 import { createBreaker } from './breaker.ts'
 import type { Client } from './client.ts'
-import { createMember, type Member, type Patience, type ServerTool } from './member.ts'
+import { createMember, type Member, type ServerTool } from './member.ts'
 import type { CallOptions, ClientOptions } from './options.ts'
+import type { Patience } from './patience.ts'
 import { entriesOf, isDisabled, readEntry, type Variables } from './server-config.ts'
 import type { ToolAnswer } from './tool-answer.ts'
 import { createToolNames } from './tool-names.ts'
@@ -49,7 +50,7 @@ export interface Clients extends AsyncDisposable {
    */
   watchTools(options?: Pick<Patience, 'signal'>): AsyncGenerator<readonly ServerTool[], void, undefined>
   /**
-   * Calls a tool by its name among all. Only its server is connected.
+   * Calls a tool by its name among all. Only its server is connected, which is waited for as long as for an answer.
    * @throws Refusal, CallFailed: those of the server, and `UnknownTool`, where the name is that of none
    */
   call(name: string, args?: JsonObject, options?: CallOptions): Promise<ToolAnswer>
@@ -86,8 +87,11 @@ export function connectAllWith(config: object, options: ConnectAllOptions, ports
       name,
       names,
       breaker: createBreaker(given.breaker ?? {}, ports.clock),
-      connect: () =>
-        'fault' in dial ? Promise.reject(dial.fault) : ports.connect(dial.where, { ...given, ...dial.options(given) }),
+      connect: (closed) => {
+        if ('fault' in dial) return Promise.reject(dial.fault)
+        const signal = given.signal ? AbortSignal.any([given.signal, closed]) : closed
+        return ports.connect(dial.where, { ...given, ...dial.options(given), signal })
+      },
       failed(failure) {
         logger.warn('a server failed', { server: name, kind: failure.kind, message: failure.message })
         safely(
@@ -150,7 +154,7 @@ export function connectAllWith(config: object, options: ConnectAllOptions, ports
     tools: async (patience = {}) => merged(await Promise.all(all.map((member) => toolsOf(member, patience)))),
     watchTools: ({ signal } = {}) => watchAll(all, merged, [closing.signal, ...(signal ? [signal] : [])], options),
     async call(name, args, given = {}) {
-      const patience: Patience = given.signal ? { signal: given.signal } : {}
+      const patience = patienceOf(given)
       const plain = names.fromName(name)
       const member = plain && members.get(plain.server)
       if (plain && !member) throw unknownTool(name)
@@ -165,6 +169,12 @@ export function connectAllWith(config: object, options: ConnectAllOptions, ports
     close,
     [Symbol.asyncDispose]: close,
   }
+}
+
+/** How long a server is waited for on the way to a call. */
+function patienceOf({ signal, timeoutMs = Infinity, maxTimeoutMs = Infinity }: CallOptions): Patience {
+  const ms = Math.min(timeoutMs, maxTimeoutMs)
+  return { ...(signal && { signal }), ...(ms < Infinity && { timeoutMs: ms }) }
 }
 
 function unknownTool(name: string): Refusal {

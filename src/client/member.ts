@@ -1,10 +1,9 @@
 import { CallFailed, isFailure } from '../model/failure.ts'
 import type { Tool } from '../model/nouns.ts'
 import type { Refusal } from '../model/refusal.ts'
-import { timerMs } from '../model/timer.ts'
 import type { Breaker } from './breaker.ts'
 import type { Client } from './client.ts'
-import type { RequestOptions } from './options.ts'
+import { within, type Patience } from './patience.ts'
 import type { ToolNames } from './tool-names.ts'
 
 /** A tool of one among many servers, as it is listed, under the name that it has among them all. */
@@ -15,15 +14,13 @@ export interface ServerTool extends Tool {
   readonly tool: string
 }
 
-/** What is waited for, and how long. */
-export type Patience = Pick<RequestOptions, 'signal' | 'timeoutMs'>
-
 /** What one of many servers is made of. */
 export interface MemberOptions {
   readonly name: string
   readonly names: ToolNames
   readonly breaker: Breaker
-  connect(): Promise<Client>
+  /** @param signal aborted once the client is not wanted any more */
+  connect(signal: AbortSignal): Promise<Client>
   /** Hears each time that the server fails. */
   failed(failure: Refusal | CallFailed): void
 }
@@ -51,13 +48,13 @@ export function createMember({ name, names, breaker, connect, failed }: MemberOp
   let client: Client | undefined
   let connecting: Promise<Client> | undefined
   let failure: Refusal | CallFailed | undefined
-  let closed = false
+  const closing = new AbortController()
   let taken: { readonly list: readonly Tool[]; readonly tools: readonly ServerTool[] } = { list: [], tools: [] }
 
   async function open(): Promise<Client> {
     breaker.enter()
     try {
-      const made = await connect()
+      const made = await connect(closing.signal)
       breaker.succeeded()
       failure = undefined
       client = made
@@ -65,7 +62,7 @@ export function createMember({ name, names, breaker, connect, failed }: MemberOp
       breaker.failed()
       throw member.fail(error)
     }
-    if (!closed) return client
+    if (!closing.signal.aborted) return client
     await client.close()
     throw closedFailure()
   }
@@ -76,10 +73,10 @@ export function createMember({ name, names, breaker, connect, failed }: MemberOp
       return failure
     },
     async client(patience = {}) {
-      if (closed) throw closedFailure()
+      if (closing.signal.aborted) throw closedFailure()
       if (client) return client
       connecting ??= open().finally(() => (connecting = undefined))
-      return within(connecting, patience)
+      return within(connecting, patience, 'The server took too long to connect')
     },
     async tools(patience = {}) {
       return member.take(await (await member.client(patience)).tools(patience))
@@ -96,13 +93,13 @@ export function createMember({ name, names, breaker, connect, failed }: MemberOp
       const found = asFailure(error)
       // Somebody closed the client of just this server: the next one to want it gets another.
       if (found.kind === 'Cancelled') client = undefined
-      if (closed || isOld(found, failure)) return found
+      if (closing.signal.aborted || isOld(found, failure)) return found
       failure = found
       failed(found)
       return found
     },
     async close() {
-      closed = true
+      closing.abort(closedFailure())
       await client?.close()
       await connecting?.catch(() => {})
     },
@@ -127,27 +124,4 @@ function asFailure(error: unknown): Refusal | CallFailed {
 
 function closedFailure(): CallFailed {
   return new CallFailed('Cancelled', { ran: 'no', message: 'The client is closed' })
-}
-
-/** Waits no longer than is wanted for what others may wait for, too, and which goes on. */
-async function within<T>(shared: Promise<T>, { signal, timeoutMs }: Patience): Promise<T> {
-  if (!signal && timeoutMs === undefined) return shared
-  let over = (): void => {}
-  const enough = new Promise<never>((_, reject) => {
-    const cancel = (): void =>
-      reject(new CallFailed('Cancelled', { ran: 'no', message: 'The call was cancelled', cause: signal?.reason }))
-    const late = new CallFailed('TimedOut', { ran: 'no', message: 'The server took too long to connect' })
-    const timer = timeoutMs === undefined ? undefined : setTimeout(() => reject(late), timerMs(timeoutMs))
-    if (signal?.aborted) cancel()
-    signal?.addEventListener('abort', cancel, { once: true })
-    over = () => {
-      clearTimeout(timer)
-      signal?.removeEventListener('abort', cancel)
-    }
-  })
-  try {
-    return await Promise.race([shared, enough])
-  } finally {
-    over()
-  }
 }

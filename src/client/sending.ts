@@ -11,8 +11,9 @@ import type { Caller } from '../peer/calling.ts'
 import { answered, untilOf, type Limits } from './answered.ts'
 import type { Breaker } from './breaker.ts'
 import type { Connection } from './connection.ts'
-import { cancelledBy, heeding } from './lifetimes.ts'
+import { cancelledBy } from './lifetimes.ts'
 import { keyName, type RequestOptions } from './options.ts'
+import { within, type Patience } from './patience.ts'
 import { isBreakdown, nextAttempt, type RetryOptions } from './retrying.ts'
 import { runKey } from './run-key.ts'
 import type { Visits } from './visits.ts'
@@ -165,7 +166,7 @@ async function deliver(job: Job, key: string | undefined, until: number, sending
   for (let attempts = 1; ; attempts++) {
     let caller: Caller | undefined
     try {
-      caller = await enter(sending, signal)
+      caller = await enter(job, until, sending)
       keyed = key !== undefined && heedsKeys(caller)
       if (!mayHaveRun || keyed || (await job.repeatable())) {
         const result = await caller.call(requestOf(job, key, caller, until, sending))
@@ -209,9 +210,14 @@ async function waitBefore(
   return nextAttempt(error, { attempts, repeatable, keyed, random: Math.random() }, retry)
 }
 
-async function enter({ breaker, connection }: SendingOptions, signal: AbortSignal | undefined): Promise<Caller> {
+/** The caller to use. Where there is none, it is waited for like an answer. */
+async function enter({ options }: Job, until: number, sending: SendingOptions): Promise<Caller> {
+  const { breaker, connection } = sending
   breaker.enter()
-  return connection.current ?? heeding(connection.caller(), signal)
+  if (connection.current) return connection.current
+  const timeoutMs = Math.max(1, Math.min(options.timeoutMs ?? sending.timeoutMs, until - performance.now()))
+  const patience: Patience = { timeoutMs, ...(options.signal && { signal: options.signal }) }
+  return within(connection.caller(), patience, 'The server took too long to connect')
 }
 
 function requestOf(
