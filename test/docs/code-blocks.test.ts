@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict'
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { after, before, test } from 'node:test'
 import { filesUnder } from '../../tools/files.ts'
 import { freePort } from '../../tools/fixture.ts'
@@ -85,8 +85,10 @@ function start({ file, flag }: Block): {
   exit: Promise<number | null>
   output: () => string
 } {
-  const child = spawn(process.execPath, ['--import', 'tsx', file], {
-    env: { ...process.env, TSX_TSCONFIG_PATH: tsconfig },
+  // Where a block writes files is no place of the repository.
+  const child = spawn(process.execPath, ['--import', import.meta.resolve('tsx'), resolve(file)], {
+    cwd: dirname(file),
+    env: { ...process.env, TSX_TSCONFIG_PATH: resolve(tsconfig) },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let output = ''
