@@ -1,4 +1,4 @@
-import { isCallFailed, type CallFailed } from '../model/failure.ts'
+import { isCallFailed, isFailure, type CallFailed } from '../model/failure.ts'
 import { isRefusal } from '../model/refusal.ts'
 
 /** How a client tries again. */
@@ -46,9 +46,13 @@ export function backoffMs(attempts: number, { delayMs, maxDelayMs }: Required<Re
 }
 
 function isWorthIt(error: unknown, { repeatable }: Attempted): boolean {
+  return isFailure(error) && isTransient(error) && (error.ran === 'no' || repeatable)
+}
+
+/** Whether another attempt may come to something else. */
+export function isTransient(error: unknown): boolean {
   if (isRefusal(error)) return error.kind === 'RateLimited' || error.kind === 'Overloaded'
-  if (!isCallFailed(error)) return false
-  return isPassing(error) && (error.ran === 'no' || repeatable)
+  return isCallFailed(error) && isPassing(error)
 }
 
 /** Whether a failure may be another one the next time. */

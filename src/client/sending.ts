@@ -14,7 +14,7 @@ import type { Connection } from './connection.ts'
 import { cancelledBy } from './lifetimes.ts'
 import { keyName, type RequestOptions } from './options.ts'
 import { within, type Patience } from './patience.ts'
-import { isBreakdown, nextAttempt, type RetryOptions } from './retrying.ts'
+import { isBreakdown, isTransient, nextAttempt, type RetryOptions } from './retrying.ts'
 import { runKey } from './run-key.ts'
 import type { Visits } from './visits.ts'
 
@@ -206,7 +206,7 @@ async function waitBefore(
   // What a session that is gone refused did not run, and the next attempt gets a new one.
   const replaced = caller !== undefined && connection.current !== caller
   if (replaced && attempts < retry.attempts && isOfGone(error)) return 0
-  const repeatable = !mayHaveRun || keyed || (isBreakdown(error) && (await job.repeatable()))
+  const repeatable = !mayHaveRun || keyed || (isTransient(error) && (await job.repeatable()))
   return nextAttempt(error, { attempts, repeatable, keyed, random: Math.random() }, retry)
 }
 

@@ -3,7 +3,7 @@ import { fromWire } from '../codec/refuse.ts'
 import { refusals } from '../codec/refusals.ts'
 import { CallFailed } from '../model/failure.ts'
 import { isObject, own, type Json, type JsonObject } from '../model/json.ts'
-import { Refusal, type RefusalKind } from '../model/refusal.ts'
+import { Refusal, type Ran, type RefusalKind } from '../model/refusal.ts'
 import type { RpcError } from '../wire/envelope.ts'
 import type { Received } from './link.ts'
 
@@ -15,15 +15,21 @@ const byStatus: ReadonlyMap<number, RefusalKind> = new Map([
   [503, 'Overloaded'],
 ])
 
-/** What an error answer rejects with. A server that broke (HTTP 500 and up, but 503) refused nothing. */
+/**
+ * What an error answer rejects with. A server that broke (HTTP 500 and up) refused nothing. Nor need one that is said to be
+ * busy, but in our own words: what stands before a server says so, too, of a call that it has handed on.
+ */
 export function failureOf(error: RpcError, codec: Codec | undefined, received: Received): Refusal | CallFailed {
   const { status = 200, retryAfter } = received
   const refusal = fromWire(error as unknown as Json, codec)
   const kind = byStatus.get(status)
-  if (kind !== undefined) return toldAgain(refusal, kind, retryAfter)
+  const isOurs = kind !== undefined && isBusy.has(kind) && isInWordsOf(kind, refusal)
+  if (kind !== undefined && (status < 500 || isOurs)) {
+    return toldAgain(refusal, kind, retryAfter, isBusy.has(kind) && !isOurs ? 'unknown' : 'no')
+  }
   if (status < 500) {
     const told = byWords(refusal)
-    return told === undefined ? refusal : toldAgain(refusal, told, retryAfter)
+    return told === undefined ? refusal : toldAgain(refusal, told, retryAfter, 'unknown')
   }
   return new CallFailed('HttpStatus', {
     ran: 'unknown',
@@ -34,19 +40,25 @@ export function failureOf(error: RpcError, codec: Codec | undefined, received: R
   })
 }
 
-/** Their codes are shared with what means something else; the fixed texts of the table tell them apart. */
-function byWords({ code, words }: Refusal): RefusalKind | undefined {
-  if (code === -32600 && words === refusals.DuplicateInFlight.message) return 'DuplicateInFlight'
-  if (code === -32603 && words === refusals.IdempotencyUnavailable.message) return 'IdempotencyUnavailable'
-  return undefined
-}
+const isBusy: ReadonlySet<RefusalKind> = new Set(['RateLimited', 'Overloaded'])
 
 /** What goes on under the same key is the same call; and a store may go away in the middle of one. */
-const mayHaveRun: ReadonlySet<RefusalKind> = new Set(['DuplicateInFlight', 'IdempotencyUnavailable'])
+const mayHaveRun: readonly RefusalKind[] = ['DuplicateInFlight', 'IdempotencyUnavailable']
 
-function toldAgain(refusal: Refusal, kind: RefusalKind, retryAfter: number | undefined): Refusal {
+/** Their codes are shared with what means something else; the fixed texts of the table tell them apart. */
+function byWords(refusal: Refusal): RefusalKind | undefined {
+  return mayHaveRun.find((kind) => isInWordsOf(kind, refusal))
+}
+
+/** Whether a refusal is `kind` as the table has it. */
+function isInWordsOf(kind: RefusalKind, { code, words }: Refusal): boolean {
+  const { message, session, request } = refusals[kind]
+  return words === message && (code === session.code || code === request.code)
+}
+
+function toldAgain(refusal: Refusal, kind: RefusalKind, retryAfter: number | undefined, ran: Ran): Refusal {
   return new Refusal(kind, {
-    ran: mayHaveRun.has(kind) ? 'unknown' : 'no',
+    ran,
     message: refusal.message,
     ...(refusal.code !== undefined && { code: refusal.code }),
     ...(refusal.data && { data: refusal.data }),

@@ -5,11 +5,13 @@ import fc from 'fast-check'
 import { CallFailed, connect, Refusal } from '../../src/client.ts'
 import { createBreaker } from '../../src/client/breaker.ts'
 import { defaultRetry, isBreakdown, nextAttempt } from '../../src/client/retrying.ts'
+import { refusals } from '../../src/codec/refusals.ts'
 import { asUnknown } from '../../src/model/as-unknown.ts'
 import type { FailureKind } from '../../src/model/failure.ts'
+import type { JsonObject } from '../../src/model/json.ts'
 import { serverOf } from '../server/support.ts'
 import { memoryTarget } from './memory-link.ts'
-import { add, connected, modern, quick } from './support.ts'
+import { add, connected, modern, quick, toolOf } from './support.ts'
 
 const kinds: readonly FailureKind[] = [
   'Unreachable',
@@ -57,8 +59,8 @@ const attempted = fc.record({
 
 test('law: what may have run and may not run twice is never tried again', () => {
   fc.assert(
-    fc.property(failure, attempted, (error, input) => {
-      const wait = nextAttempt(error, { ...input, repeatable: false }, defaultRetry)
+    fc.property(fc.oneof(failure, refusal), attempted, (error, input) => {
+      const wait = nextAttempt(error, { ...input, repeatable: false, keyed: false }, defaultRetry)
       if (error.ran !== 'no') assert.equal(wait, undefined)
     }),
   )
@@ -150,6 +152,10 @@ test('breakdowns are not what a server answers', () => {
 })
 
 test('a limit that passes is waited out, whatever the call does', async () => {
+  const error = (kind: 'Overloaded' | 'RateLimited'): JsonObject => ({
+    code: refusals[kind].session.code,
+    message: refusals[kind].message,
+  })
   await using pair = await connected(serverOf({ tools: [add] }), { revision: modern })
   let refused = 0
   const listened = pair.target
@@ -157,7 +163,7 @@ test('a limit that passes is waited out, whatever the call does', async () => {
     if (way === '<' || message.method !== 'tools/call' || refused === 2) return message
     refused += 1
     // As over HTTP, where the status says so.
-    queueMicrotask(() => listened.answer(message.id as number, { code: -32603, message: 'busy' }, { status: 503 }))
+    queueMicrotask(() => listened.answer(message.id as number, error('Overloaded'), { status: 503 }))
     return undefined
   }
   assert.deepEqual((await pair.client.call('add', { a: 1, b: 2 })).structured, { sum: 3 })
@@ -165,14 +171,48 @@ test('a limit that passes is waited out, whatever the call does', async () => {
   pair.target.alter = (message, way) => {
     if (way === '<' || message.method !== 'tools/call') return message
     refused += 1
-    queueMicrotask(() =>
-      listened.answer(message.id as number, { code: -32603, message: 'busy' }, { status: 429, retryAfter: 0 }),
-    )
+    queueMicrotask(() => listened.answer(message.id as number, error('RateLimited'), { status: 429, retryAfter: 0 }))
     return undefined
   }
   await assert.rejects(pair.client.call('add', { a: 1, b: 2 }), { kind: 'RateLimited', ran: 'no', retryAfter: 0 })
   assert.equal(refused, 3)
 })
+
+/** What a server says of itself, but that it heeds keys. */
+function withoutKeys(message: JsonObject): JsonObject {
+  const result = message.result as JsonObject
+  if (result.capabilities === undefined) return message
+  const { experimental: _, ...capabilities } = result.capabilities as JsonObject
+  return { ...message, result: { ...result, capabilities } }
+}
+
+for (const [status, kind] of [
+  [429, 'RateLimited'],
+  [503, 'HttpStatus'],
+] as const) {
+  test(`HTTP ${status} in the words of somebody else says nothing of whether the call ran`, async () => {
+    let refused = 0
+    const none = {}
+    for (const [annotations, times] of [
+      [none, 1],
+      [{ readOnlyHint: true }, 3],
+    ] as const) {
+      const target = memoryTarget(serverOf({ tools: [toolOf('effect', () => 'done', annotations)] }))
+      target.alter = (message, way) => {
+        if (way === '<') return message.result === undefined ? message : withoutKeys(message)
+        if (message.method !== 'tools/call') return message
+        refused += 1
+        const error = { code: -32000, message: 'upstream connect error' }
+        queueMicrotask(() => target.answer(message.id as number, error, { status }))
+        return undefined
+      }
+      await using client = await connect(target, quick({ revision: modern }))
+      refused = 0
+      await assert.rejects(client.call('effect'), { kind, ran: 'unknown' })
+      assert.equal(refused, times)
+    }
+  })
+}
 
 test('a server that is away opens the circuit; when it is back, one call closes it', async () => {
   const target = memoryTarget(serverOf({ tools: [add] }))

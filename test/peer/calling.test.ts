@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import fc from 'fast-check'
+import { refusals } from '../../src/codec/refusals.ts'
 import { createCodecs } from '../../src/codec/registry.ts'
 import { CallFailed } from '../../src/model/failure.ts'
 import type { JsonObject } from '../../src/model/json.ts'
@@ -164,8 +165,8 @@ test('HTTP statuses say more than codes', async () => {
   for (const [status, kind, ran] of [
     [401, 'Unauthenticated', 'no'],
     [403, 'InsufficientScope', 'no'],
-    [429, 'RateLimited', 'no'],
-    [503, 'Overloaded', 'no'],
+    [429, 'RateLimited', 'unknown'],
+    [503, 'HttpStatus', 'unknown'],
     [500, 'HttpStatus', 'unknown'],
     [200, 'InternalError', 'unknown'],
   ] as const) {
@@ -175,6 +176,27 @@ test('HTTP statuses say more than codes', async () => {
     const error = (await pending.catch((thrown: unknown) => thrown)) as CallFailed
     assert.deepEqual([error.kind, error.ran], [kind, ran])
     if (status !== 200) assert.equal(error.retryAfter, 3)
+  }
+})
+
+test('a busy server refused a call only where it says so in our own words', async () => {
+  for (const [status, kind, otherwise] of [
+    [429, 'RateLimited', 'RateLimited'],
+    [503, 'Overloaded', 'HttpStatus'],
+  ] as const) {
+    const { message, session } = refusals[kind]
+    for (const [error, told, ran] of [
+      [{ code: session.code, message }, kind, 'no'],
+      [{ code: -32000, message }, otherwise, 'unknown'],
+      [{ code: session.code, message: 'upstream connect error' }, otherwise, 'unknown'],
+    ] as const) {
+      for (const revision of [legacy, modern]) {
+        const { caller, say } = await bench(revision, 'http')
+        const pending = call(caller)
+        say({ id: 1, error }, { on: 1, status, retryAfter: 3 })
+        await assert.rejects(pending, { kind: told, ran, retryAfter: 3 })
+      }
+    }
   }
 })
 
