@@ -4,7 +4,7 @@ import { isRefusal } from '../model/refusal.ts'
 import type { PutOptions, Store } from '../model/store.ts'
 import { transition, type Claim, type ClaimEvent } from './claim.ts'
 import { claimText, outcomeText, readClaim } from './claim-text.ts'
-import { retried } from './retried.ts'
+import { recordPatience, retried } from './retried.ts'
 
 /** Where claims are written, and within what bounds. */
 export interface ClaimWriterOptions {
@@ -64,9 +64,6 @@ const longOutcome = 4 * 1024
 const outcomes = 'outcome'
 /** So many long outcomes go at once where the store is full. */
 const roomStep = 64
-
-/** A record that could not be written is tried again this often, this far apart: ten minutes in all. */
-const patience = { times: 1_200, everyMs: 500 }
 
 /** Makes the writer of one server. */
 export function createClaimWriter({ store, clock, logger, maxClaims }: ClaimWriterOptions): ClaimWriter {
@@ -175,7 +172,7 @@ export function createClaimWriter({ store, clock, logger, maxClaims }: ClaimWrit
     }
     const onDelay = (error: unknown): void => logger.warn('what a call came to cannot be recorded yet', { key, error })
     try {
-      const ours = await retried(patience, attempt, onDelay)
+      const ours = await retried(recordPatience, attempt, onDelay)
       if (!ours && mustBeOurs) logger.warn('a run was taken over before it was recorded', { key })
     } catch (error) {
       logger.error('what a call came to could not be recorded', { key, error })

@@ -8,6 +8,9 @@ export interface Patience {
   readonly everyMs: number
 }
 
+/** What has happened is told to the store with patience, since it is known here alone: for ten minutes. */
+export const recordPatience: Patience = { times: 1_200, everyMs: 500 }
+
 /**
  * Does something that needs the store, again and again while that is away, but keeps no process alive for it.
  * @param onDelay told of the first failure

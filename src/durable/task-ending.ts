@@ -2,11 +2,8 @@ import type { Json } from '../model/json.ts'
 import { Refusal } from '../model/refusal.ts'
 import { isStoreUnavailable, StoreUnavailable } from '../model/store-unavailable.ts'
 import type { Outcome } from './claim.ts'
-import { retried } from './retried.ts'
+import { recordPatience, retried } from './retried.ts'
 import type { TaskEvent, TaskRecord } from './task.ts'
-
-/** What whoever works on a task, or waits for one, wants of a store that is away is tried this often, this far apart: ten minutes in all. */
-export const taskPatience = { times: 1_200, everyMs: 500 }
 
 type Ending = Extract<TaskEvent, { readonly kind: 'complete' }>
 
@@ -48,7 +45,7 @@ export async function writeEnding<Written>(options: EndingOptions<Written>): Pro
   }
 
   // Some stores say of a value that is too long for them only that they cannot be reached.
-  return retried(taskPatience, attempt, onDelay).catch(writeUnkept)
+  return retried(recordPatience, attempt, onDelay).catch(writeUnkept)
 }
 
 function unkept({ createdAt }: TaskRecord, token: string): Ending {

@@ -5,10 +5,10 @@ import type { Store, Versioned } from '../model/store.ts'
 import { timerMs } from '../model/timer.ts'
 import type { Outcome } from './claim.ts'
 import { digest } from './digest.ts'
-import { retried } from './retried.ts'
+import { recordPatience, retried } from './retried.ts'
 import { advance, isTerminal, type TaskEvent, type TaskRecord, type TaskWork } from './task.ts'
 import { createTaskBus, type Ear } from './task-bus.ts'
-import { taskPatience, writeEnding } from './task-ending.ts'
+import { writeEnding } from './task-ending.ts'
 import { watched } from './task-outage.ts'
 import { createTaskSweep, type OpenTask } from './task-sweep.ts'
 
@@ -235,7 +235,7 @@ export function createTasks(options: TasksOptions): Tasks {
     const to = digest(request)
     const ear = bus.ear(id)
     try {
-      const asked = await retried(taskPatience, () =>
+      const asked = await retried(recordPatience, () =>
         step(owner, id, { kind: 'ask', token, key, ask: { to, request } }),
       )
       let task = asked?.after
@@ -247,7 +247,7 @@ export function createTasks(options: TasksOptions): Tasks {
         if (reply && 'refused' in reply) throw new Error(reply.refused)
         if (reply) return reply.answer
         await ear.next(limits.leaseMs, signal, 'idly')
-        task = await retried(taskPatience, () => look(owner, id))
+        task = await retried(recordPatience, () => look(owner, id))
       }
     } finally {
       ear.close()

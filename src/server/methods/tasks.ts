@@ -1,7 +1,6 @@
-import { retried } from '../../durable/retried.ts'
+import { recordPatience, retried } from '../../durable/retried.ts'
 import { isTerminal, type TaskRecord } from '../../durable/task.ts'
 import type { Ear } from '../../durable/task-bus.ts'
-import { taskPatience } from '../../durable/task-ending.ts'
 import type { CallToolResult, ListTasksResult } from '../../model/call.ts'
 import type { AskAnswer, AskRequest, Task } from '../../model/nouns.ts'
 import { Refusal, type RefusalKind } from '../../model/refusal.ts'
@@ -78,7 +77,7 @@ export const updateTask: Method<'tasks/update'> = async ({ taskId, inputResponse
  * @throws what the signal is aborted with, once whoever waits has gone
  */
 async function nextLook(ear: Ear, taskId: string, context: CallContext, core: Core): Promise<TaskRecord> {
-  const { times, everyMs } = taskPatience
+  const { times, everyMs } = recordPatience
   for (let left = times, waitMs = lookEveryMs; ; left--, waitMs = everyMs) {
     await ear.next(waitMs, context.signal)
     context.signal.throwIfAborted()
@@ -147,7 +146,7 @@ async function askFor(
       (error: unknown) => refusedBy(error, key),
     )
     // Nobody is asked twice, so what was said is not lost to a store that is away.
-    await retried(taskPatience, () => core.tasks.act(owner, id, event))
+    await retried(recordPatience, () => core.tasks.act(owner, id, event))
   } catch (error) {
     core.ports.logger.debug('a question of a task was not answered; it stays', { task: id, error })
   } finally {
