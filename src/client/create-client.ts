@@ -139,7 +139,7 @@ export function createClient<S>(parts: ClientParts): Client<S> {
   })
   const uris = createUris()
   const listen = (filter: ListenFilter, signal?: AbortSignal): Promise<Subscription> =>
-    subscribe(filter, lifetimes.begin(signal), { connection, listeners: parts.listeners, uris, retry })
+    subscribe(filter, lifetimes.begin(signal), { connection, listeners: parts.listeners, uris, retry, timeoutMs })
 
   const readings = createReadings()
   async function read(uri: string, given: RequestOptions = {}): Promise<ReadResourceResult> {

@@ -1,6 +1,7 @@
 import type { ListenFilter } from '../model/call.ts'
 import { CallFailed, isCallFailed } from '../model/failure.ts'
 import { isObject, own, type JsonObject } from '../model/json.ts'
+import { timerMs } from '../model/timer.ts'
 import type { Notification } from '../model/notification.ts'
 import type { Features } from '../model/served.ts'
 import type { Caller } from '../peer/calling.ts'
@@ -11,7 +12,7 @@ import { heeding, type Lifetime } from './lifetimes.ts'
 import type { Listeners } from './listeners.ts'
 import { isBreakdown, type RetryOptions } from './retrying.ts'
 import { pause } from './sending.ts'
-import type { Uris } from './uris.ts'
+import type { HeldUri, Uris } from './uris.ts'
 
 /** What a server tells of its changes, until it is closed; taken up again by itself when the way to the server breaks. */
 export interface Subscription extends AsyncIterator<ServerChange, undefined, undefined>, AsyncDisposable {
@@ -27,6 +28,8 @@ export interface ListeningOptions {
   readonly listeners: Listeners
   readonly uris: Uris
   readonly retry: Required<RetryOptions>
+  /** Milliseconds that a server may take to say what it will tell. */
+  readonly timeoutMs: number
 }
 
 /** Two streams in a row that the server ended sooner are enough. Milliseconds. */
@@ -71,7 +74,7 @@ export async function subscribe(
     },
   )
   void running.then(life.done)
-  await first.promise
+  await heeding(first.promise, life.signal)
   const end = async (): Promise<void> => {
     life.end(new Error('The subscription was closed'))
     await running
@@ -124,7 +127,9 @@ async function keepUp(listening: Listening, options: ListeningOptions): Promise<
     } catch (error) {
       if (signal.aborted && begun) return
       failures += 1
-      if (!isBreakdown(error) || (!begun && failures >= options.retry.attempts)) throw error
+      // A server that told before may do so again.
+      const isPassing = isBreakdown(error) || (begun && isCallFailed(error) && error.kind === 'TimedOut')
+      if (!isPassing || (!begun && failures >= options.retry.attempts)) throw error
     }
     const wait = Math.min(maxWaitMs, options.retry.delayMs * 2 ** failures) * (0.5 + Math.random() / 2)
     await pause(wait, signal).catch(() => {})
@@ -135,14 +140,17 @@ async function keepUp(listening: Listening, options: ListeningOptions): Promise<
 async function onStream(
   caller: Caller,
   { filter, feed, signal, acknowledged }: Listening,
-  { listeners }: ListeningOptions,
+  { listeners, timeoutMs }: ListeningOptions,
 ): Promise<void> {
-  await caller.call({
+  const silent = new AbortController()
+  const timer = setTimeout(() => silent.abort(), timerMs(timeoutMs))
+  const call = caller.call({
     method: 'subscriptions/listen',
     params: { notifications: filter },
-    signal,
+    signal: AbortSignal.any([signal, silent.signal]),
     onNotification(method, params) {
       if (method === 'notifications/subscriptions/acknowledged') {
+        clearTimeout(timer)
         const honoured = own(params, 'notifications')
         return acknowledged(isObject(honoured) ? honoured : {})
       }
@@ -153,6 +161,14 @@ async function onStream(
       listeners.tell(notification)
     },
   })
+  try {
+    await call
+  } catch (error) {
+    const message = 'The server did not say in time what it tells'
+    throw silent.signal.aborted ? new CallFailed('TimedOut', { ran: 'unknown', message }) : error
+  } finally {
+    clearTimeout(timer)
+  }
 }
 
 /** Where the session has subscriptions. Resolves when the session is gone. */
@@ -163,7 +179,7 @@ async function inSession(
 ): Promise<void> {
   const honoured = honouredIn(filter, caller.dialect?.features ?? new Set())
   const wanted = honoured.resourceSubscriptions ?? []
-  const added: string[] = []
+  const all: HeldUri[] = []
   const over = deferred()
   let begun = false
   const remove = listeners.add({
@@ -181,8 +197,9 @@ async function inSession(
     await Promise.race([caller.listening(), over.promise])
     if (signal.aborted) return
     for (const uri of wanted) {
-      added.push(uri)
-      await uris.add(uri, caller)
+      const held = uris.hold(uri, caller)
+      all.push(held)
+      await heeding(held.ready, signal)
     }
     acknowledged(honoured)
     begun = true
@@ -190,7 +207,7 @@ async function inSession(
   } finally {
     signal.removeEventListener('abort', stop)
     remove()
-    for (const uri of added) await uris.remove(uri, caller)
+    await Promise.all(all.map((held) => held.release()))
   }
 }
 
@@ -213,9 +230,15 @@ function isWanted(
   change: ServerChange,
   { resourceSubscriptions = [], taskIds = [], ...filter }: ListenFilter,
 ): boolean {
-  if (change.kind === 'resource') return resourceSubscriptions.some((uri) => change.uri.startsWith(uri))
+  if (change.kind === 'resource') return resourceSubscriptions.some((uri) => isWithin(change.uri, uri))
   if (change.kind === 'task') return taskIds.includes(change.task.taskId)
   return Object.entries(lists).some(([key, kind]) => kind === change.kind && filter[key] === true)
+}
+
+/** Whether `uri` is `whole` or lies below it: a name that only begins the same is another's (specification, subscriptions). */
+function isWithin(uri: string, whole: string): boolean {
+  if (!uri.startsWith(whole)) return false
+  return uri.length === whole.length || /[/?#]$/.test(whole) || /^[/?#]/.test(uri.slice(whole.length))
 }
 
 function changeOf(notification: Notification): ServerChange | undefined {

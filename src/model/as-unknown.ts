@@ -15,7 +15,8 @@ export function asUnknown(error: unknown, data?: JsonObject): unknown {
   const details = {
     ran: error.ran === 'no' ? ('unknown' as const) : error.ran,
     message,
-    cause: error,
+    // What is only told more of has the cause that it had.
+    cause: error.ran === 'no' ? error : (error.cause ?? error),
     ...(all && { data: all }),
     ...(retryAfter !== undefined && { retryAfter }),
   }
