@@ -61,7 +61,7 @@ export async function connectTo<S>(target: Target, options: ClientOptions, ports
         codecs,
         silenceMs: options.silenceMs ?? defaultSilenceMs,
         timeoutMs: options.connectTimeoutMs ?? defaultConnectTimeoutMs,
-        verdict: believed(await known.get(target.key), ports.clock(), options.verdictTtlMs),
+        verdict: making.anew ? undefined : believed(await known.get(target.key), ports.clock(), options.verdictTtlMs),
         now: ports.clock,
         caller: (link) => {
           attempt.check()
@@ -70,14 +70,8 @@ export async function connectTo<S>(target: Target, options: ClientOptions, ports
             ...callerOptions,
             hears: (hears) => listeners.hears(made, hears),
             // The session takes nothing more, but what it took it may yet answer.
-            expired() {
-              connection.retire(made)
-              listeners.left(made)
-            },
-            closed() {
-              connection.leave(made)
-              listeners.left(made)
-            },
+            expired: () => connection.retire(made),
+            closed: () => connection.leave(made),
           })
           attempt.began(made)
           making.began(made)
@@ -90,6 +84,7 @@ export async function connectTo<S>(target: Target, options: ClientOptions, ports
       return caller
     },
     renewed: () => listeners.renewed(),
+    left: listeners.left,
   })
 
   const { dialect } = await attempt.done(connection)

@@ -7,6 +7,7 @@ import type { AskAnswer, AskRequest, ClientCapabilities } from '../model/nouns.t
 import { isRefusal } from '../model/refusal.ts'
 import type { HeaderPlan } from '../model/served.ts'
 import type { AnswerAsk } from '../peer/calling-asks.ts'
+import { doubtsAge, isOfOtherAge } from '../peer/calling-age.ts'
 import type { Caller } from '../peer/calling.ts'
 import { answered, untilOf, type Limits } from './answered.ts'
 import type { Breaker } from './breaker.ts'
@@ -177,6 +178,7 @@ async function deliver(job: Job, key: string | undefined, until: number, sending
       last = error
     }
     count(last, sending.breaker)
+    if (caller && (await isOutlived(caller, last, job, until, sending))) continue
     mayHaveRun ||= isFailure(last) && last.ran !== 'no'
     const wait = await waitBefore(last, { attempts, keyed, mayHaveRun }, caller, job, sending)
     if (wait === undefined || performance.now() + wait > until || signal?.aborted)
@@ -189,6 +191,19 @@ interface Attempt {
   readonly attempts: number
   readonly keyed: boolean
   readonly mayHaveRun: boolean
+}
+
+/** Whether the server that `caller` agreed with turns out to be of another age by now, so that it did not run what it refused. */
+async function isOutlived(
+  caller: Caller,
+  error: unknown,
+  { options }: Job,
+  until: number,
+  sending: SendingOptions,
+): Promise<boolean> {
+  if (!doubtsAge(error)) return false
+  const isAnother = within(sending.connection.reconsider(caller), patienceOf(options, until, sending), '')
+  return (await isAnother.catch(() => false)) && isOfOtherAge(error) && options.signal?.aborted !== true
 }
 
 /** Milliseconds before the next attempt, if there is to be one. */
@@ -215,9 +230,12 @@ async function enter({ options }: Job, until: number, sending: SendingOptions): 
   const { breaker, connection } = sending
   breaker.enter()
   if (connection.current) return connection.current
-  const timeoutMs = Math.max(1, Math.min(options.timeoutMs ?? sending.timeoutMs, until - performance.now()))
-  const patience: Patience = { timeoutMs, ...(options.signal && { signal: options.signal }) }
-  return within(connection.caller(), patience, 'The server took too long to connect')
+  return within(connection.caller(), patienceOf(options, until, sending), 'The server took too long to connect')
+}
+
+function patienceOf({ signal, timeoutMs }: RequestOptions, until: number, sending: SendingOptions): Patience {
+  const ms = Math.min(timeoutMs ?? sending.timeoutMs, until - performance.now())
+  return { timeoutMs: Math.max(1, ms), ...(signal && { signal }) }
 }
 
 function requestOf(

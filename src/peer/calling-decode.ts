@@ -5,6 +5,7 @@ import { CallFailed } from '../model/failure.ts'
 import { isObject, own, type Json, type JsonObject } from '../model/json.ts'
 import { Refusal, type Ran, type RefusalKind } from '../model/refusal.ts'
 import type { RpcError } from '../wire/envelope.ts'
+import { judged } from './calling-age.ts'
 import type { Received } from './link.ts'
 
 /** HTTP statuses that say more than the code that comes with them. */
@@ -29,7 +30,7 @@ export function failureOf(error: RpcError, codec: Codec | undefined, received: R
   }
   if (status < 500) {
     const told = byWords(refusal)
-    return told === undefined ? refusal : toldAgain(refusal, told, retryAfter, 'unknown')
+    return told === undefined ? judged(refusal, codec, status) : toldAgain(refusal, told, retryAfter, 'unknown')
   }
   return new CallFailed('HttpStatus', {
     ran: 'unknown',

@@ -16,6 +16,7 @@ for (let turns = 0; turns < 8; turns++) {
       caller: () => came.promise,
       leave() {},
       retire() {},
+      reconsider: async () => false,
       close: async () => void (closed += 1),
     }
     const attempt = createAttempt(stop.signal)
