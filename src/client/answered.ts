@@ -15,6 +15,12 @@ export function untilOf(options: RequestOptions, maxTimeoutMs = Infinity): numbe
   return performance.now() + (options.maxTimeoutMs ?? maxTimeoutMs)
 }
 
+/** `options` of what is left of a call that ends at `until`, where they say at all how long that is. */
+export function restOf<O extends RequestOptions>(options: O, until: number): O {
+  if (options.maxTimeoutMs === undefined) return options
+  return { ...options, maxTimeoutMs: Math.max(1, until - performance.now()) }
+}
+
 /**
  * What the user's handlers answer while a call waits for them, which is no longer than the call goes on: what comes later is
  * nobody's. `ask` gets a signal that is aborted once its answer is not wanted any more.

@@ -85,8 +85,9 @@ export interface RequestOptions {
   /** Milliseconds that the answer may take, anew with each word of progress. */
   readonly timeoutMs?: number
   /**
-   * Milliseconds that the answer may take in all, what the user is asked on the way among it. Of a call that became a task: each
-   * request about it, each time that the user is asked, and each time that its server is away.
+   * Milliseconds that the answer may take in all, what the user is asked on the way among it. What is said here is for a
+   * call with the task that it becomes, which is called off then. Where nothing is, a task takes the time that it takes, and what
+   * the client says counts for each request about it.
    */
   readonly maxTimeoutMs?: number
   readonly onProgress?: (progress: ProgressParams) => void

@@ -5,7 +5,7 @@ import { isObject, own, type JsonObject } from '../model/json.ts'
 import type { AskAnswer, AskRequest, ClientCapabilities, Task } from '../model/nouns.ts'
 import type { AnswerAsk } from '../peer/calling-asks.ts'
 import type { Caller } from '../peer/calling.ts'
-import { answered, untilOf } from './answered.ts'
+import { answered, restOf, untilOf } from './answered.ts'
 import { tasksExtension, type RequestOptions } from './options.ts'
 import { throughOutage, type OutageOptions } from './outage.ts'
 import { pause, type JobFacts } from './sending.ts'
@@ -110,10 +110,11 @@ function look(taskId: string, options: RequestOptions, tasks: TasksOptions): Pro
  * at as often as the server wants it to be, and answered; where another request tells the end, that is made once the task
  * is over or asks something, which it does while that request waits.
  */
-async function followed(first: Task, options: RequestOptions, tasks: TasksOptions): Promise<CallToolResult> {
+async function followed(first: Task, given: RequestOptions, tasks: TasksOptions): Promise<CallToolResult> {
   const done = new Set<string>()
-  const { signal } = options
-  for (let task = first; ; task = await look(task.taskId, options, tasks)) {
+  const until = untilOf(given)
+  for (let task = first; ; task = await look(task.taskId, restOf(given, until), tasks)) {
+    const options = restOf(given, until)
     const caller = await throughOutage(() => tasks.connection.caller(), options, tasks)
     const isApart = caller.dialect?.features.has('tasks') === true
     if (task.status === 'cancelled')
@@ -126,7 +127,10 @@ async function followed(first: Task, options: RequestOptions, tasks: TasksOption
     }
     if (task.status === 'completed' || task.status === 'failed') return outcomeOf(task, caller)
     if (task.status === 'input_required') await answerTask(task, done, options, caller, tasks)
-    await pause(intervalOf(task), signal)
+    const left = until - performance.now()
+    await pause(Math.min(left, intervalOf(task)), given.signal)
+    if (left <= intervalOf(task))
+      throw new CallFailed('TimedOut', { ran: 'unknown', message: 'The time of the call ended before its task did' })
   }
 }
 
@@ -161,8 +165,11 @@ async function answerTask(
   for (const [key] of open) done.add(key)
 }
 
-function intervalOf({ pollIntervalMs = lookMs.usual }: Task): number {
-  return Math.min(lookMs.most, Math.max(lookMs.least, pollIntervalMs))
+/** As the server wants it; a server may say what is no number of milliseconds. */
+function intervalOf({ pollIntervalMs }: Task): number {
+  const said: unknown = pollIntervalMs
+  if (typeof said !== 'number' || !(said > 0)) return lookMs.usual
+  return Math.min(lookMs.most, Math.max(lookMs.least, said))
 }
 
 /** @throws CallFailed `ProtocolViolation` */

@@ -3,6 +3,7 @@ import { own, type JsonObject } from '../model/json.ts'
 import type { Task } from '../model/nouns.ts'
 import { isRefusal } from '../model/refusal.ts'
 import type { Dialect } from '../peer/calling.ts'
+import { restOf, untilOf } from './answered.ts'
 import type { Lists } from './lists.ts'
 import type { CallOptions, RequestOptions } from './options.ts'
 import type { OutputChecks } from './outputs.ts'
@@ -91,27 +92,34 @@ export function createToolCalls(options: ToolCallsOptions): ToolCalls {
     return new ToolAnswer<never>(result)
   }
 
-  async function followed(task: Task, given: CallOptions, key: string | undefined): Promise<CallToolResult> {
+  async function followed(
+    task: Task,
+    given: CallOptions,
+    until: number,
+    key: string | undefined,
+  ): Promise<CallToolResult> {
     try {
-      return await followTask(task, apart(given), options, key)
+      return await followTask(task, apart(restOf(given, until)), options, key)
     } catch (error) {
-      // Whoever cancels a call means the task that it became.
-      if (given.signal?.aborted) void cancelTask(task.taskId, {}, options).catch(() => {})
+      // Whoever gives up a call means the task that it became.
+      if (given.signal?.aborted || performance.now() >= until) void cancelTask(task.taskId, {}, options).catch(() => {})
       throw error
     }
   }
 
   return {
     async call(name, args = {}, given = {}) {
-      return afterVisits('tools/call', given, options, async (round) => {
+      const until = untilOf(given)
+      return afterVisits('tools/call', { ...given, until }, options, async (round) => {
         const over = given.onProgress && new AbortController()
         let key: string | undefined
         try {
-          const result = await send(name, args, await again(given, round), {
+          const result = await send(name, args, await again(restOf(given, until), round), {
             ...(over && { progressUntil: over.signal }),
             onKey: (sent) => (key = sent),
           })
-          const whole = own(result, 'resultType') === 'task' ? await followed(asTask(result), given, key) : result
+          const whole =
+            own(result, 'resultType') === 'task' ? await followed(asTask(result), given, until, key) : result
           return answered(name, whole)
         } finally {
           over?.abort()

@@ -3,9 +3,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { isRefusal, tool } from '../../src/index.ts'
+import { isObject } from '../../src/model/json.ts'
 import type { Task } from '../../src/model/nouns.ts'
 import { ToolAnswer } from '../../src/client/tool-answer.ts'
 import { serverOf, sure } from '../server/support.ts'
+import { until } from '../transport/dial/support.ts'
 import { add, connected, eras, legacy, modern } from './support.ts'
 
 const slow = tool('slow', { task: { after: 5 } }, async () => {
@@ -91,6 +93,30 @@ for (const revision of eras) {
     assert.ok(pair.target.sent().includes('tasks/cancel'))
   })
 }
+
+for (const revision of eras) {
+  test(`${revision}: the time of a call is that of the task that it becomes, which is called off then`, async () => {
+    await using pair = await connected(server(), { revision, serve })
+    const failure = { kind: 'TimedOut', ran: 'unknown' }
+    await assert.rejects(pair.client.call('endless', {}, { task: true, maxTimeoutMs: 100 }), failure)
+    await until(() => pair.target.sent().includes('tasks/cancel'))
+    const task = (await pair.client.tasks.start('endless')) as Task
+    await assert.rejects(pair.client.tasks.result(task.taskId, { maxTimeoutMs: 50 }), failure)
+    await pair.client.tasks.cancel(task.taskId)
+  })
+}
+
+test('a server that does not say in numbers how often it wants to be asked is asked once a second', async () => {
+  for (const said of ['abc', null, -5, 0, {}]) {
+    await using pair = await connected(server(), { revision: modern, serve })
+    pair.target.alter = (message, way) =>
+      way === '<' && isObject(message.result) && 'taskId' in message.result
+        ? { ...message, result: { ...message.result, pollIntervalMs: said } }
+        : message
+    await assert.rejects(pair.client.call('endless', {}, { task: true, maxTimeoutMs: 150 }), { kind: 'TimedOut' })
+    assert.ok(!pair.target.sent().includes('tasks/get'), String(said))
+  }
+})
 
 test('a tool that only runs as a task is called as one, also where the client has to say so', async () => {
   await using pair = await connected(server(), { revision: legacy, serve })
