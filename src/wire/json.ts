@@ -5,8 +5,8 @@ import type { Caps } from './caps.ts'
 
 /** A value that was read, or why it was not. */
 export type ParsedJson =
-  | { readonly value: unknown; readonly refusal?: undefined }
-  | { readonly value?: undefined; readonly refusal: Refusal }
+  | { readonly value: unknown; readonly refusal?: undefined; readonly isOverCap?: undefined }
+  | { readonly value?: undefined; readonly refusal: Refusal; readonly isOverCap: boolean }
 
 /** Duplicate keys are looked for in a message, its `params`, and what lies directly in those (`_meta`, `arguments`). */
 const guardedDepth = 3
@@ -30,12 +30,12 @@ const closeBrace = 125
  *   at depth 1 to 3 (in a batch, of each message): two readers could take such a message for two different ones.
  */
 export function parseJson(input: Uint8Array | string, caps: Caps): ParsedJson {
-  if (isLonger(input, caps.maxMessageBytes)) return refused('BodyTooLarge')
+  if (isLonger(input, caps.maxMessageBytes)) return refused('BodyTooLarge', true)
   const text = typeof input === 'string' ? input : decode(input)
   if (text === undefined) return refused('ParseError')
   const guarded = guardedDepth + (text.trimStart().startsWith('[') ? 1 : 0)
   const keys = countKeys(text, caps, guarded)
-  if (keys === undefined) return refused('InvalidRequest')
+  if (keys === undefined) return refused('InvalidRequest', true)
   let value: unknown
   try {
     value = JSON.parse(text)
@@ -51,8 +51,8 @@ function isLonger(input: Uint8Array | string, maxBytes: number): boolean {
   return Buffer.byteLength(input) > maxBytes
 }
 
-function refused(kind: RefusalKind): ParsedJson {
-  return { refusal: new Refusal(kind) }
+function refused(kind: RefusalKind, isOverCap = false): ParsedJson {
+  return { refusal: new Refusal(kind), isOverCap }
 }
 
 function decode(bytes: Uint8Array): string | undefined {

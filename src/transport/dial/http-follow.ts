@@ -24,6 +24,8 @@ export interface FollowOptions {
   message(message: JsonObject): void
   /** An event was too large, and is skipped. @param head how it begins */
   overflow(head: string): void
+  /** An event holds more than is taken, and is skipped. @param failure what becomes of the request that it answers */
+  tooMuch?(data: string, failure: CallFailed): void
   /** The stream cannot be had, or not any more. Told once, as the last. */
   lost(failure: CallFailed): void
 }
@@ -136,7 +138,7 @@ export function follow(room: HttpRoom, options: FollowOptions): Abandonable {
         if (id !== '') lastEventId = id
         if (data === '') return
         isFruitful = true
-        deliver(room, event, data, options.message)
+        deliver(room, event, data, options)
       },
       onRetry(milliseconds) {
         silences = 0
@@ -158,8 +160,14 @@ export function isResumable(id: string): boolean {
 }
 
 /** Hands on what an event carries; one that is no message is told as noise. */
-export function deliver(room: HttpRoom, event: string, data: string, take: (message: JsonObject) => void): void {
-  if (event !== 'message' || !readMessages(data, room.caps, take)) tellNoise(room.listener(), 'stream', data)
+export function deliver(
+  room: HttpRoom,
+  event: string,
+  data: string,
+  { message, tooMuch }: Pick<FollowOptions, 'message' | 'tooMuch'>,
+): void {
+  const read = (): boolean => readMessages(data, room.caps, message, (failure) => tooMuch?.(data, failure))
+  if (event !== 'message' || !read()) tellNoise(room.listener(), 'stream', data)
 }
 
 function broken(message: string): CallFailed {

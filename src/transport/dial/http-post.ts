@@ -19,6 +19,8 @@ export interface PostOptions extends Outgoing {
 
 /** How often in a row a stream that broke before its answer is taken up again in vain. */
 const maxFailures = 5
+/** Characters that show whether a message is an answer. */
+const maxHead = 1_024
 /** Milliseconds that a stream may stay open after its answer. */
 const lingerMs = 1_000
 
@@ -126,7 +128,7 @@ class Post implements HttpListener, Abandonable {
       maxBytes: this.#room.caps.maxMessageBytes,
       onEvent: ({ event, data }) => {
         if (this.#over || data === '') return
-        deliver(this.#room, event, data, this.#take)
+        deliver(this.#room, event, data, { message: this.#take, tooMuch: this.#tooMuch })
         if (this.#answered) this.#linger ??= setTimeout(this.#onAbort, lingerMs)
       },
       onRetry: (milliseconds) => (this.#retryMs = milliseconds),
@@ -136,8 +138,11 @@ class Post implements HttpListener, Abandonable {
 
   #endBody(): void {
     const text = this.#body?.take() ?? new Uint8Array(0)
-    const whole = text.length > 0 && readMessages(text, this.#room.caps, this.#take)
+    let tooMuch: CallFailed | undefined
+    const note = (failure: CallFailed): void => void (tooMuch = failure)
+    const whole = text.length > 0 && readMessages(text, this.#room.caps, this.#take, note)
     if (this.#answered) return this.#finish()
+    if (tooMuch !== undefined) return this.#lose(tooMuch)
     const what = whole ? 'answered another request' : `sent no message${text.length > 0 ? '' : ' at all'}`
     const message = `the server ${what} (HTTP status ${this.#received.status}, content type "${this.#contentType}")`
     this.#lose(new CallFailed('ProtocolViolation', { ran: 'unknown', message }))
@@ -168,6 +173,7 @@ class Post implements HttpListener, Abandonable {
         if (this.#answered) this.abandon()
       },
       overflow: (head) => this.#skip(head),
+      tooMuch: this.#tooMuch,
       // That the stream cannot be reached says nothing of the request, which was.
       lost: (failure) => this.#lose(asUnknown(failure)),
     })
@@ -179,6 +185,10 @@ class Post implements HttpListener, Abandonable {
     if (oversizedAt(head).kind !== 'other') return this.#overflow()
     const { listener, caps } = this.#room
     tellNoise(listener(), 'stream', `an event of more than ${caps.maxMessageBytes} bytes`)
+  }
+
+  #tooMuch = (data: string, failure: CallFailed): void => {
+    if (oversizedAt(data.slice(0, maxHead)).kind !== 'other') this.#lose(failure)
   }
 
   #overflow(): void {

@@ -13,7 +13,7 @@ import { acknowledged } from './http-notice.ts'
 import { isEventStream, lowerCased, type Abandonable } from './http-room.ts'
 import type { HttpListener, HttpSend, ReadHeader } from './http-types.ts'
 import { readMessages, tellNoise, tooLargeFailure } from './messages.ts'
-import { createOversizedReader } from './oversized.ts'
+import { answeredBy, createOversizedReader } from './oversized.ts'
 
 /** How a link over HTTP+SSE is made. */
 export interface HttpSseLinkOptions extends HttpLinkOptions {
@@ -62,10 +62,10 @@ export function createHttpSseLink(url: URL, options: HttpSseLinkOptions = {}): L
     signal?.addEventListener('abort', forget)
   }
 
-  function tooLarge(id: RequestId | undefined): void {
+  function tooLarge(id: RequestId | undefined, failure = tooLargeFailure(caps)): void {
     if (id === undefined) return
     waiting.get(id)?.()
-    listener?.lost(id, tooLargeFailure(caps))
+    listener?.lost(id, failure)
   }
 
   function hand(message: JsonObject): void {
@@ -75,7 +75,8 @@ export function createHttpSseLink(url: URL, options: HttpSseLinkOptions = {}): L
   }
 
   function receive(event: string, data: string): void {
-    const take = event === 'message' && readMessages(data, caps, hand)
+    const tooMuch = (failure: CallFailed): void => tooLarge(answeredBy(data, onlyOne), failure)
+    const take = event === 'message' && readMessages(data, caps, hand, tooMuch)
     if (!take) tellNoise(listener, 'stream', data)
   }
 

@@ -5,7 +5,7 @@ import type { Caps } from '../../wire/caps.ts'
 import type { RequestId } from '../../wire/envelope.ts'
 import { createLineSplitter } from '../../wire/lines.ts'
 import { readMessages, tellNoise, tooLargeFailure } from './messages.ts'
-import { createOversizedReader } from './oversized.ts'
+import { answeredBy, createOversizedReader } from './oversized.ts'
 
 /** What one message a line goes over. */
 export interface LinePipeOptions {
@@ -49,7 +49,8 @@ export function createLinePipe({ output, caps, listener, from, gone }: LinePipeO
   const lines = createLineSplitter({
     maxBytes: caps.maxMessageBytes,
     onLine(line) {
-      if (!readMessages(line, caps, (message) => listener()?.message(message, {}))) noise(line)
+      const tooMuch = (failure: CallFailed): void => lose(answeredBy(line), failure)
+      if (!readMessages(line, caps, (message) => listener()?.message(message, {}), tooMuch)) noise(line)
     },
     onOverflow(head) {
       noise(`a line of more than ${caps.maxMessageBytes} bytes`)
@@ -58,9 +59,10 @@ export function createLinePipe({ output, caps, listener, from, gone }: LinePipeO
     onSkipped: (tail) => tooLarge(oversized.ends(tail)),
   })
   const oversized = createOversizedReader()
-  const tooLarge = (id: RequestId | undefined): void => {
-    if (id !== undefined) listener()?.lost(id, tooLargeFailure(caps))
+  const lose = (id: RequestId | undefined, failure: CallFailed): void => {
+    if (id !== undefined) listener()?.lost(id, failure)
   }
+  const tooLarge = (id: RequestId | undefined): void => lose(id, tooLargeFailure(caps))
   const noise = (skipped: Uint8Array | string): void => tellNoise(listener(), from, skipped)
   let draining: Promise<void> | undefined
 

@@ -1,11 +1,10 @@
 import { CallFailed } from '../../model/failure.ts'
 import type { Link, LinkListener } from '../../peer/link.ts'
 import type { Caps } from '../../wire/caps.ts'
-import type { RequestId } from '../../wire/envelope.ts'
 import { capsOf } from './caps.ts'
 import { closedFailure } from './closed.ts'
-import { readMessages, tellNoise, tooLargeFailure } from './messages.ts'
-import { createOversizedReader } from './oversized.ts'
+import { readMessages, tellNoise } from './messages.ts'
+import { answeredBy } from './oversized.ts'
 
 /** The client's end of a connection within the process, as `connectInMemory` of `dragoman/memory` makes one. */
 export interface MemoryEnd {
@@ -22,12 +21,6 @@ export interface MemoryLinkOptions {
   readonly caps?: Partial<Caps>
 }
 
-/** The id of the request that a text answers which is too long to be read. */
-function idIn(text: string): RequestId | undefined {
-  const oversized = createOversizedReader()
-  return oversized.begins(text.slice(0, 256)) ?? oversized.ends(text.slice(-256))
-}
-
 /** A link over a connection within the process. @param connect makes the client's end; called once, by `open` */
 export function createMemoryLink(connect: () => MemoryEnd | Promise<MemoryEnd>, options: MemoryLinkOptions = {}): Link {
   const caps = capsOf(options.caps)
@@ -39,10 +32,12 @@ export function createMemoryLink(connect: () => MemoryEnd | Promise<MemoryEnd>, 
   function receive(text: string): void {
     const hearing = listener
     if (hearing === undefined) return
-    if (readMessages(text, caps, (message) => hearing.message(message, {}))) return
-    const id = Buffer.byteLength(text) > caps.maxMessageBytes ? idIn(text) : undefined
-    tellNoise(hearing, 'stream', text)
-    if (id !== undefined) hearing.lost(id, tooLargeFailure(caps))
+    const tooLarge = (failure: CallFailed): void => {
+      const id = answeredBy(text)
+      if (id !== undefined) hearing.lost(id, failure)
+    }
+    if (!readMessages(text, caps, (message) => hearing.message(message, {}), tooLarge))
+      tellNoise(hearing, 'stream', text)
   }
 
   function lose(): void {

@@ -7,12 +7,21 @@ import { parseJson } from '../../wire/json.ts'
 /** Characters of what was skipped that are told. */
 const maxNoise = 1_024
 
+const ignore = (): void => {}
+
 /**
  * Hands the messages that one text carries to `take`: one, or those of a batch.
+ * @param tooLarge told before it returns where the text is over a cap, with what becomes of the request that it answers
  * @returns `false` where the text is no message, or not all of a batch is: something was skipped
  */
-export function readMessages(input: Uint8Array | string, caps: Caps, take: (message: JsonObject) => void): boolean {
-  const { value } = parseJson(input, caps)
+export function readMessages(
+  input: Uint8Array | string,
+  caps: Caps,
+  take: (message: JsonObject) => void,
+  tooLarge: (failure: CallFailed) => void = ignore,
+): boolean {
+  const { value, refusal, isOverCap = false } = parseJson(input, caps)
+  if (isOverCap) tooLarge(refusal?.kind === 'BodyTooLarge' ? tooLargeFailure(caps) : tooMuchFailure(caps))
   if (!Array.isArray(value)) {
     if (!isMessage(value)) return false
     take(value)
@@ -52,5 +61,12 @@ export function isErrorWithoutId(message: JsonObject): boolean {
 /** What becomes of a request whose answer is larger than is taken. */
 export function tooLargeFailure({ maxMessageBytes }: Caps): CallFailed {
   const message = `the server sent more than the ${maxMessageBytes} bytes that are taken of one answer`
+  return new CallFailed('TooLarge', { ran: 'unknown', message })
+}
+
+/** The same where it is not its bytes. */
+function tooMuchFailure({ maxValues, maxKeys, maxDepth }: Caps): CallFailed {
+  const taken = `${maxValues} values (maxValues), ${maxKeys} keys (maxKeys), ${maxDepth} levels (maxDepth)`
+  const message = `the server sent an answer with more in it than is taken: ${taken}`
   return new CallFailed('TooLarge', { ran: 'unknown', message })
 }

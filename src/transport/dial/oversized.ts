@@ -52,6 +52,15 @@ export function createOversizedReader(only: () => RequestId | undefined = () => 
   }
 }
 
+/** Characters, or bytes, of each end that are looked at. */
+const shown = 1_024
+
+/** The request that a whole text answers which is too large to be read. @param only as for {@link createOversizedReader} */
+export function answeredBy(text: Uint8Array | string, only?: () => RequestId | undefined): RequestId | undefined {
+  const reader = createOversizedReader(only)
+  return reader.begins(text.slice(0, shown)) ?? reader.ends(text.slice(-shown))
+}
+
 function textOf(part: Uint8Array | string): string {
   return typeof part === 'string' ? part : Buffer.from(part).toString('utf8')
 }

@@ -134,3 +134,83 @@ test('HTTP: what the server asks or tells on the stream of a call does not end i
   )
   await link.close()
 })
+
+/** What is over one cap each, and small. */
+const full: Readonly<Record<string, object>> = {
+  maxValues: { rows: Array.from({ length: 60 }, () => 1) },
+  maxKeys: Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`k${index}`, 1])),
+  maxDepth: { a: [[[[[[[[[[1]]]]]]]]]] },
+}
+const small = { maxValues: 50, maxKeys: 20, maxDepth: 8 }
+
+for (const [cap, value] of Object.entries(full)) {
+  const answers = orders({ jsonrpc: '2.0', id: 3, result: value }).map((message) => JSON.stringify(message))
+  const others = [
+    ...orders({ jsonrpc: '2.0', id: 3, method: 'sampling/createMessage', params: value }),
+    ...orders({ jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', data: value } }),
+  ].map((message) => JSON.stringify(message))
+  const told = (heard: ReturnType<typeof recorder>): unknown[] =>
+    heard.losses.map(({ id, failure }) => [id, failure.kind, failure.ran, failure.message.includes(cap)])
+  const lost = [3, 'TooLarge', 'unknown', true]
+
+  test(`${cap}: lines and memory tell at once which request has an answer with too much in it`, async () => {
+    const heard = recorder()
+    const pipe = createLinePipe({
+      output: new PassThrough(),
+      caps: { ...dialCaps, ...small },
+      listener: () => heard,
+      from: 'stream',
+      gone: closedFailure,
+    })
+    let say = (_text: string): void => {}
+    const inMemory = recorder()
+    const link = createMemoryLink(
+      () => ({ send: () => {}, onMessage: (listener) => (say = listener), close: () => {} }),
+      { caps: small },
+    )
+    await link.open(inMemory)
+    for (const text of [...others, ...answers]) {
+      pipe.receive(Buffer.from(`${text}\n`))
+      say(text)
+    }
+    const all = answers.map(() => lost)
+    assert.deepEqual([told(heard), told(inMemory)], [all, all])
+    await link.close()
+  })
+
+  test(`${cap}: HTTP does, as one message, as an event, and where a stream was resumed`, async () => {
+    const ways: Readonly<Record<string, Script>> = {
+      json: (_seen, r) => respond(r, 200, answers[0]),
+      event: (_seen, r) => stream(r, ...[...others, ...answers.slice(0, 1)].map((text) => event(text))),
+      resumed({ method }, r) {
+        stream(r, ...(method === 'POST' ? [event('', 'e.0')] : answers.slice(0, 1).map((text) => event(text))))
+        if (method === 'POST') setTimeout(() => r.destroy(), 5)
+      },
+    }
+    for (const [way, script] of Object.entries(ways)) {
+      await using server = await scripted(script)
+      const { send, heard, link } = await server.talk({ caps: small })
+      await send(rpc(3, 'ping'))
+      await until(() => heard.losses.length > 0)
+      assert.deepEqual(told(heard), [lost], way)
+      assert.equal(heard.noises.length, way === 'json' ? 0 : way === 'event' ? others.length + 1 : 1)
+      await link.close()
+    }
+  })
+
+  test(`${cap}: HTTP+SSE does`, async () => {
+    let streams: Parameters<Script>[1] | undefined
+    await using server = await scripted(({ method }, r) => {
+      if (method !== 'GET') return respond(r, 202)
+      streams = r
+      stream(r, 'event: endpoint\ndata: /post\n\n')
+    })
+    const { send, answer, heard, link } = await talk(createHttpSseLink(server.url, { caps: small }))
+    for (const id of [2, 3]) await send(rpc(id, 'ping'))
+    for (const text of [...others, ...answers.slice(0, 1)]) streams?.write(event(text))
+    streams?.write(event(result(2)))
+    assert.ok((await answer(2)).result)
+    assert.deepEqual(told(heard), [lost])
+    await link.close()
+  })
+}
