@@ -25,8 +25,12 @@ export interface Holder {
   put(held: Held): Promise<void>
   /** Takes the token that another process put in the meantime. Whether there is one. */
   adoptStored(): Promise<boolean>
-  /** Renews the token. Whether there is a new one. @throws CallFailed where that cannot be said */
-  renew(): Promise<boolean>
+  /**
+   * Renews the token. Whether there is a new one.
+   * @param isRefused whether the server refuses the one there is, however good it is by the clock
+   * @throws CallFailed where that cannot be said, and there is no good one to go on with
+   */
+  renew(isRefused: boolean): Promise<boolean>
   /** Revokes and forgets it, also in the store. */
   forget(): Promise<void>
 }
@@ -69,7 +73,7 @@ export function createHolder(url: URL, options: OAuthOptions, fetcher: Fetcher, 
       take(stored, true)
       return true
     },
-    async renew() {
+    async renew(isRefused) {
       const before = held
       if (before?.refreshToken === undefined) return holder.adoptStored()
       let own = false
@@ -87,7 +91,7 @@ export function createHolder(url: URL, options: OAuthOptions, fetcher: Fetcher, 
         // It is still sent, so that the server asks for a new one rather than take us for somebody without a name.
         held = { ...before, refreshToken: undefined, renewAt: undefined }
       } catch (error) {
-        const good = before.expiresAt !== undefined && before.expiresAt > now()
+        const good = !isRefused && before.expiresAt !== undefined && before.expiresAt > now()
         if (!good || !isCallFailed(error) || error.kind !== 'Unreachable') throw error
         held = { ...before, renewAt: now() + againMs }
         logger.warn('The token cannot be renewed now', { issuer: before.issuer, reason: error.message })

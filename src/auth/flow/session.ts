@@ -56,7 +56,7 @@ export function createSession(url: URL, options: OAuthOptions): Session {
     speaks: (revision) => void (fetcher.revision = revision ?? fetcher.revision),
     async token() {
       await holder.load()
-      if ((holder.held?.renewAt ?? Infinity) <= now()) await alone('renew', () => holder.renew())
+      if ((holder.held?.renewAt ?? Infinity) <= now()) await alone('renew', () => holder.renew(false))
       holder.given = true
       return holder.held
     },
@@ -95,7 +95,7 @@ export function createSession(url: URL, options: OAuthOptions): Session {
     const found = await discover(fetcher, url, demand, options, held)
     const same = held?.issuer === found.server.issuer && held.resource === found.resource?.resource
     const renewable = held !== undefined && same && accepted && isGranted(demand, held)
-    return (renewable && (await holder.renew())) || acquired(demand, found, signal)
+    return (renewable && (await holder.renew(true))) || acquired(demand, found, signal)
   }
 
   async function answer403(demand: Demand, signal: AbortSignal): Promise<boolean> {

@@ -61,6 +61,20 @@ test('a token that the server refuses is renewed; where it cannot be, the user i
   assert.deepEqual([refreshes(issuer), prompts(issuer)], [2, 2])
 })
 
+test('a refusal is reported where renewing is out of order, and the user not asked again for what may soon be had', async () => {
+  await using world = await startWorld()
+  const { server, issuer } = world
+  const one = timed()
+  await call(one.auth, server.url)
+  issuer.tokens.clear()
+  issuer.routes.set('/token', () => 503)
+  await assert.rejects(call(one.auth, server.url), { kind: 'Unreachable', ran: 'no' })
+  assert.equal(prompts(issuer), 1)
+  issuer.routes.delete('/token')
+  assert.equal(await call(one.auth, server.url), 200)
+  assert.equal(prompts(issuer), 1)
+})
+
 test('a refusal that names more scopes is not met by renewing', async () => {
   await using world = await startWorld()
   const { server, issuer } = world
