@@ -32,12 +32,14 @@ export async function throughOutage<T>(
       // What the end of a session refused, the next one may answer.
       const replaced = before !== undefined && connection.current !== before
       if (!isFailure(error) || signal?.aborted || !(saysNothing(error) || replaced)) throw error
-      const wait = (error.retryAfter ?? 0) * 1000 + Math.max(leastMs, backoffMs(attempts, retry) * Math.random())
+      const pauseMs = Math.min(mostMs, backoffMs(attempts, retry)) * Math.random()
+      const wait = (error.retryAfter ?? 0) * 1000 + Math.max(leastMs, pauseMs)
       if (performance.now() + wait > until) throw error
       await pause(wait, signal)
     }
   }
 }
 
-/** Milliseconds between two attempts, however short the pauses of the client are. */
+/** Milliseconds between two attempts, however short the pauses of the client are, or long: the server may be back soon. */
 const leastMs = 20
+const mostMs = 5_000

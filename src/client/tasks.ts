@@ -7,6 +7,7 @@ import type { AnswerAsk } from '../peer/calling-asks.ts'
 import type { Caller } from '../peer/calling.ts'
 import { answered, restOf, untilOf } from './answered.ts'
 import { tasksExtension, type RequestOptions } from './options.ts'
+import { heeding } from './lifetimes.ts'
 import { throughOutage, type OutageOptions } from './outage.ts'
 import { pause, type JobFacts } from './sending.ts'
 import type { ToolAnswer } from './tool-answer.ts'
@@ -115,7 +116,7 @@ async function followed(first: Task, given: RequestOptions, tasks: TasksOptions)
   const until = untilOf(given)
   for (let task = first; ; task = await look(task.taskId, restOf(given, until), tasks)) {
     const options = restOf(given, until)
-    const caller = await throughOutage(() => tasks.connection.caller(), options, tasks)
+    const caller = await throughOutage(() => heeding(tasks.connection.caller(), options.signal), options, tasks)
     const isApart = caller.dialect?.features.has('tasks') === true
     if (task.status === 'cancelled')
       throw new CallFailed('Cancelled', { ran: 'unknown', message: 'The task was cancelled' })

@@ -6,6 +6,7 @@ import { CallFailed, isFailure } from '../../src/client.ts'
 import { refusals } from '../../src/codec/refusals.ts'
 import { tool } from '../../src/index.ts'
 import type { JsonObject } from '../../src/model/json.ts'
+import type { Link } from '../../src/peer/link.ts'
 import { serverOf } from '../server/support.ts'
 import type { MemoryTarget } from './memory-link.ts'
 import { connected, eras } from './support.ts'
@@ -16,7 +17,7 @@ const slow = tool('slow', { task: 'always' }, async () => {
 })
 const server = () => serverOf({ tools: [slow], tasks: { pollIntervalMs: 20 } })
 const serve = { principal: { id: 'ada', scopes: new Set<string>() } }
-const breaker = { failures: 3, coolMs: 20 }
+const patience = { breaker: { failures: 3, coolMs: 20 }, retry: { delayMs: 1, maxDelayMs: 30 } }
 const keyName = 'dev.dragoman/idempotencyKey'
 
 /** Cuts the connection now, and has none made for so long. */
@@ -24,8 +25,20 @@ function away(target: MemoryTarget, ms: number): void {
   const { link } = target
   const refuses = { ...link('memory'), open: () => Promise.reject(new CallFailed('Unreachable', { ran: 'no' })) }
   Object.assign(target, { link: () => refuses })
-  setTimeout(() => Object.assign(target, { link }), ms)
+  setTimeout(() => Object.assign(target, { link }), ms).unref()
   target.drop()
+}
+
+/** A link that cannot be opened, nor fails to be before it is closed. */
+function hanging(): Link {
+  let fail = (_failure: CallFailed): void => {}
+  return {
+    transport: 'memory',
+    open: () => new Promise((_, reject) => (fail = reject)),
+    send: () => Promise.resolve(),
+    agree: () => {},
+    close: async () => fail(new CallFailed('Cancelled', { ran: 'no' })),
+  }
 }
 
 /** Does something once the task is known, or is asked about. */
@@ -54,7 +67,7 @@ function refuse(target: MemoryTarget, method: string, times: number, error: Json
 for (const revision of eras) {
   for (const method of revision === eras[0] ? ['tasks/get', 'tasks/result'] : ['tasks/get']) {
     test(`${revision}: a server that is away for a while when asked by ${method} is waited for`, async () => {
-      await using pair = await connected(server(), { revision, serve, breaker })
+      await using pair = await connected(server(), { revision, serve, ...patience })
       once(pair.target, method, () => away(pair.target, 100))
       assert.equal((await pair.client.call('slow', {}, { task: true })).text, 'done')
       assert.ok(pair.target.links > 1)
@@ -67,7 +80,7 @@ for (const revision of eras) {
     ['a limit', { code: -32603, message: 'later' }, 429],
   ] as const) {
     test(`${revision}: ${what} says nothing of a task`, async () => {
-      await using pair = await connected(server(), { revision, serve, breaker })
+      await using pair = await connected(server(), { revision, serve, ...patience })
       const refused = refuse(pair.target, 'tasks/get', 8, error, status)
       assert.equal((await pair.client.call('slow', {}, { task: true })).text, 'done')
       assert.equal(refused(), 8)
@@ -76,7 +89,7 @@ for (const revision of eras) {
 
   test(`${revision}: whoever gives up on a server is told which task it was, and under which key`, async () => {
     for (const given of [{}, { idempotencyKey: 'mine' }]) {
-      await using pair = await connected(server(), { revision, serve, breaker })
+      await using pair = await connected(server(), { revision, serve, ...patience })
       once(pair.target, 'tasks/get', () => away(pair.target, 10_000))
       const since = performance.now()
       const call = pair.client.call('slow', {}, { task: true, timeoutMs: 80, ...given })
@@ -106,7 +119,7 @@ for (const revision of eras) {
   })
 
   test(`${revision}: the signal of a call ends its waiting for a server that is away`, async () => {
-    await using pair = await connected(server(), { revision, serve, breaker })
+    await using pair = await connected(server(), { revision, serve, ...patience })
     const stop = new AbortController()
     once(pair.target, 'tasks/get', () => {
       away(pair.target, 10_000)
@@ -114,5 +127,19 @@ for (const revision of eras) {
     })
     const call = pair.client.call('slow', {}, { task: true, signal: stop.signal })
     await assert.rejects(call, { kind: 'Cancelled', ran: 'unknown' })
+  })
+
+  test(`${revision}: so does the end of the client, and while a connection is being made`, async () => {
+    for (const hangs of [false, true]) {
+      await using pair = await connected(server(), { revision, serve, ...patience })
+      once(pair.target, 'tasks/get', () => {
+        away(pair.target, 10_000)
+        if (hangs) Object.assign(pair.target, { link: () => hanging() })
+        setTimeout(() => void pair.client.close(), 30)
+      })
+      const since = performance.now()
+      await assert.rejects(pair.client.call('slow', {}, { task: true }), { kind: 'Cancelled', ran: 'unknown' })
+      assert.ok(performance.now() - since < 5_000)
+    }
   })
 }
