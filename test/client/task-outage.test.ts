@@ -80,7 +80,7 @@ for (const revision of eras) {
     ['a limit', { code: -32603, message: 'later' }, 429],
   ] as const) {
     test(`${revision}: ${what} says nothing of a task`, async () => {
-      await using pair = await connected(server(), { revision, serve, ...patience })
+      await using pair = await connected(server(), { revision, serve, ...patience, breaker: { failures: 0 } })
       const refused = refuse(pair.target, 'tasks/get', 8, error, status)
       assert.equal((await pair.client.call('slow', {}, { task: true })).text, 'done')
       assert.equal(refused(), 8)
