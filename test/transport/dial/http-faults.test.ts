@@ -112,7 +112,7 @@ const responses: readonly (readonly [what: string, script: Script, outcome: unkn
   [
     'deep nesting',
     (_, r) => respond(r, 200, `{"jsonrpc":"2.0","id":1,"result":${'['.repeat(9_999)}${']'.repeat(9_999)}}`),
-    { lost: ['ProtocolViolation unknown'] },
+    { lost: ['TooLarge unknown'] },
   ],
   [
     'a stream that calls itself JSON',
