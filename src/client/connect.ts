@@ -4,6 +4,7 @@ import type { Target } from '../peer/link.ts'
 import { guarded, type Clock } from '../model/ports.ts'
 import type { ClientCapabilities, Implementation } from '../model/nouns.ts'
 import { createAnswering } from './answering.ts'
+import { maxAsks } from './asked.ts'
 import { createAttempt } from './attempt.ts'
 import { createBreaker } from './breaker.ts'
 import type { Client } from './client.ts'
@@ -28,7 +29,6 @@ const cache = memoryListCache()
 const self: Implementation = { name: 'dragoman', version: '0.1.0' }
 const defaultConnectTimeoutMs = 30_000
 const defaultSilenceMs = 2_000
-const maxAsks = 100
 
 /**
  * Connects to a target, whatever the age of what is behind it.

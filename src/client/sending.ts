@@ -9,6 +9,7 @@ import type { HeaderPlan } from '../model/served.ts'
 import type { AnswerAsk } from '../peer/calling-asks.ts'
 import { doubtsAge, isOfOtherAge } from '../peer/calling-age.ts'
 import type { Caller } from '../peer/calling.ts'
+import { asksIn, mustAsk } from './asked.ts'
 import { answered, untilOf, type Limits } from './answered.ts'
 import type { Breaker } from './breaker.ts'
 import type { Connection } from './connection.ts'
@@ -143,10 +144,12 @@ async function answersTo(
   { connection, answer }: SendingOptions,
 ): Promise<JsonObject> {
   const { inputRequests, requestState } = result
-  const asked = Object.entries(isObject(inputRequests) ? inputRequests : {})
-  const answering = async ([key, ask]: [string, unknown], stop: AbortSignal): Promise<readonly [string, AskAnswer]> => {
-    // The peer let nothing else through.
-    const request = ask as AskRequest
+  const asked = asksIn(inputRequests)
+  mustAsk(asked, requestState)
+  const answering = async (
+    [key, request]: readonly [string, AskRequest],
+    stop: AbortSignal,
+  ): Promise<readonly [string, AskAnswer]> => {
     const given = await answer(request, stop)
     return [key, connection.current?.encodeAnswer(request.method, given) ?? given]
   }

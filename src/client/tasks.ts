@@ -5,6 +5,7 @@ import { isObject, own, type JsonObject } from '../model/json.ts'
 import type { AskAnswer, AskRequest, ClientCapabilities, Task } from '../model/nouns.ts'
 import type { AnswerAsk } from '../peer/calling-asks.ts'
 import type { Caller } from '../peer/calling.ts'
+import { asksIn } from './asked.ts'
 import { answered, restOf, untilOf } from './answered.ts'
 import { tasksExtension, type RequestOptions } from './options.ts'
 import { heeding } from './lifetimes.ts'
@@ -144,16 +145,16 @@ function outcomeOf({ status, result, error }: Task, caller: Caller): CallToolRes
 
 /** Answers the questions that were not answered yet: their keys are unique for the task's life. */
 async function answerTask(
-  { taskId, inputRequests = {} }: Task,
+  { taskId, inputRequests }: Task,
   done: Set<string>,
   options: RequestOptions,
   caller: Caller,
   tasks: TasksOptions,
 ): Promise<void> {
-  const open = Object.entries(inputRequests).filter(([key]) => !done.has(key))
+  const open = asksIn(inputRequests).filter(([key]) => !done.has(key))
   if (open.length === 0) return
   const answering = async (
-    [key, request]: [string, AskRequest],
+    [key, request]: readonly [string, AskRequest],
     stop: AbortSignal,
   ): Promise<readonly [string, AskAnswer]> => [
     key,

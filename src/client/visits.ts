@@ -2,6 +2,7 @@ import { isObject, own } from '../model/json.ts'
 import type { ElicitUrlParams } from '../model/nouns.ts'
 import { isRefusal } from '../model/refusal.ts'
 import type { Dialect } from '../peer/calling.ts'
+import { maxAsks } from './asked.ts'
 import { answered, type Limits } from './answered.ts'
 import { isWebAddress, type AnswerUrl } from './answering.ts'
 import { deferred } from './deferred.ts'
@@ -68,7 +69,8 @@ export function createVisits({ listeners, visit: ask, timeoutMs, dialect }: Visi
       if (!ask || !spoken || !isRefusal(error) || error.kind !== 'UrlElicitationRequired') return undefined
       if (!spoken.features.has('url.requiredError')) return undefined
       const wanted = own(error.data ?? {}, 'elicitations')
-      if (!Array.isArray(wanted) || wanted.length === 0 || declined.has(wanted)) return undefined
+      if (!Array.isArray(wanted) || wanted.length === 0 || wanted.length > maxAsks || declined.has(wanted))
+        return undefined
       return wanted.every(isVisit) ? wanted : undefined
     },
     async made(visits, { timeoutMs: patience = timeoutMs, ...limits }) {
