@@ -8,7 +8,7 @@ import { run } from 'node:test'
 import { inspect } from 'node:util'
 
 /** Milliseconds that one file may take. */
-const fileTimeout = 180_000
+const fileTimeout = 300_000
 
 /** What the tests of one file came to. Node reports file after file, so a file is told when the next one begins. */
 interface Tally {
