@@ -154,12 +154,16 @@ export function connectAllWith(config: object, options: ConnectAllOptions, ports
     tools: async (patience = {}) => merged(await Promise.all(all.map((member) => toolsOf(member, patience)))),
     watchTools: ({ signal } = {}) => watchAll(all, merged, [closing.signal, ...(signal ? [signal] : [])], options),
     async call(name, args, given = {}) {
+      const since = performance.now()
       const patience = patienceOf(given)
       const plain = names.fromName(name)
       const member = plain && members.get(plain.server)
       if (plain && !member) throw unknownTool(name)
       const found = plain && member ? { member, tool: plain.tool } : await lookedUp(name, patience)
-      return (await found.member.client(patience)).call(found.tool, args, given)
+      const client = await found.member.client(patience)
+      const { maxTimeoutMs: all } = given
+      const left = all === undefined ? {} : { maxTimeoutMs: Math.max(1, all - (performance.now() - since)) }
+      return client.call(found.tool, args, { ...given, ...left })
     },
     async client(server) {
       const member = members.get(server)

@@ -117,12 +117,12 @@ export function createConnection({ connect, renewed, left }: ConnectionOptions):
   }
 
   async function look(caller: Caller): Promise<void> {
-    if (performance.now() < settledUntil) return
     settledUntil = performance.now() + settledMs
     const found = await dial(true)
     if (current !== caller || ageOf(found) === ageOf(caller) || gone.has(found)) return found.close()
-    retire(caller)
+    // In this order: who hears that one was left wants the other.
     use(found)
+    retire(caller)
   }
 
   return {
@@ -144,10 +144,11 @@ export function createConnection({ connect, renewed, left }: ConnectionOptions):
     },
     retire,
     async reconsider(caller) {
-      if (current === caller) {
-        looking ??= look(caller).finally(() => (looking = undefined))
-        await Promise.race([looking, closing.promise]).catch(() => {})
-      }
+      if (current === caller && !looking && performance.now() >= settledUntil)
+        looking = Promise.race([look(caller), closing.promise])
+          .catch(() => {})
+          .finally(() => (looking = undefined))
+      await looking
       return current !== undefined && ageOf(current) !== ageOf(caller)
     },
     async close() {
