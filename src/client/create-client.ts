@@ -1,6 +1,6 @@
 import type { CompleteResult, GetPromptResult, ListenFilter, ReadResourceResult } from '../model/call.ts'
 import { CallFailed } from '../model/failure.ts'
-import { own, type JsonObject } from '../model/json.ts'
+import { isObject, own, type JsonObject } from '../model/json.ts'
 import type { ClientCapabilities } from '../model/nouns.ts'
 import type { Clock, Logger } from '../model/ports.ts'
 import { safely } from '../model/safely.ts'
@@ -23,6 +23,7 @@ import type { LogLevels } from './log-levels.ts'
 import { createOutputChecks } from './outputs.ts'
 import { defaultRetry } from './retrying.ts'
 import { createSend, type JobFacts } from './sending.ts'
+import { isContents, isMessage, mustList } from './shape.ts'
 import { cancelTask, followTask, getTask, listTasks, updateTask, type TasksOptions } from './tasks.ts'
 import { ToolAnswer } from './tool-answer.ts'
 import { createToolCalls } from './tool-calls.ts'
@@ -149,6 +150,7 @@ export function createClient<S>(parts: ClientParts): Client<S> {
     if (known) return known as unknown as ReadResourceResult
     const reading = readings.begin(uri)
     const result = await ask('resources/read', { uri }, given).finally(reading.end)
+    mustList(result, 'contents', isContents)
     const { ttlMs } = result
     if (typeof ttlMs === 'number' && !reading.isOld)
       await store.set(name, result, { ttlMs, isPublic: result.cacheScope === 'public' })
@@ -213,11 +215,16 @@ export function createClient<S>(parts: ClientParts): Client<S> {
     resourceTemplates: (given) => lists.list('resourceTemplates', given),
     prompts: (given) => lists.list('prompts', given),
     read,
-    get: async (name, args, given = {}) =>
-      (await ask('prompts/get', { name, ...(args && { arguments: args }) }, given)) as unknown as GetPromptResult,
+    async get(name, args, given = {}) {
+      const result = await ask('prompts/get', { name, ...(args && { arguments: args }) }, given)
+      mustList(result, 'messages', isMessage)
+      return result as unknown as GetPromptResult
+    },
     async complete(params, given = {}) {
       const result = await ask('completion/complete', params as unknown as JsonObject, given)
-      return own(result, 'completion') as CompleteResult['completion']
+      const completion = own(result, 'completion') ?? null
+      mustList(isObject(completion) ? completion : {}, 'values', (value) => typeof value === 'string')
+      return completion as unknown as CompleteResult['completion']
     },
     request: (method, params = {}, given = {}) => ask(method, params, given),
     listen: (filter, { signal } = {}) => listen(filter, signal),

@@ -1,7 +1,8 @@
 import type { CallToolResult } from '../model/call.ts'
 import type { ContentBlock } from '../model/content.ts'
 import { CallFailed } from '../model/failure.ts'
-import type { Json, JsonObject } from '../model/json.ts'
+import { isObject, type Json, type JsonObject } from '../model/json.ts'
+import { isBlock, mustList } from './shape.ts'
 
 /** What a tool answered: the members of the result as they came, and two ways of reading them. */
 export class ToolAnswer<T = Json> {
@@ -12,11 +13,14 @@ export class ToolAnswer<T = Json> {
   readonly isError: boolean
   readonly _meta?: JsonObject
 
-  constructor({ content = [], structuredContent, isError = false, _meta }: CallToolResult) {
+  /** @throws CallFailed `InvalidResult` for content that is none */
+  constructor(result: CallToolResult) {
+    const { content = [], structuredContent, isError, _meta } = result
+    mustList({ content: content as unknown as Json }, 'content', isBlock)
     this.content = content
     if (structuredContent !== undefined) this.structuredContent = structuredContent
-    this.isError = isError
-    if (_meta) this._meta = _meta
+    this.isError = isError === true
+    if (isObject(_meta)) this._meta = _meta
   }
 
   /** The text of the content, one block a line. */

@@ -43,7 +43,7 @@ const ways: readonly (readonly [name: string, revision: string, more: CallOption
 ]
 const ends = [
   ['aborted', 'Cancelled', ({ signal }: AbortController) => ({ signal })],
-  ['out of time', 'TimedOut', () => ({ maxTimeoutMs: 60 })],
+  ['out of time', 'TimedOut', () => ({ maxTimeoutMs: 500 })],
 ] as const
 
 for (const [name, revision, more] of ways) {
