@@ -108,9 +108,8 @@ function look(taskId: string, options: RequestOptions, tasks: TasksOptions): Pro
 }
 
 /**
- * Where a task tells its own end it is looked
- * at as often as the server wants it to be, and answered; where another request tells the end, that is made once the task
- * is over or asks something, which it does while that request waits.
+ * Where a task tells its own end it is looked at as often as the server wants it to be, and answered; where another request
+ * tells the end, that is made once the task is over or asks something, which it does while that request waits.
  */
 async function followed(first: Task, given: RequestOptions, tasks: TasksOptions): Promise<CallToolResult> {
   const done = new Set<string>()
@@ -130,7 +129,8 @@ async function followed(first: Task, given: RequestOptions, tasks: TasksOptions)
     if (task.status === 'completed' || task.status === 'failed') return outcomeOf(task, caller)
     if (task.status === 'input_required') await answerTask(task, done, options, caller, tasks)
     const left = until - performance.now()
-    await pause(Math.min(left, intervalOf(task)), given.signal)
+    // A timer may be up to a millisecond early, and rounds down: after it the time is to be over.
+    await pause(Math.ceil(Math.min(left, intervalOf(task))) + 1, given.signal)
     if (left <= intervalOf(task))
       throw new CallFailed('TimedOut', { ran: 'unknown', message: 'The time of the call ended before its task did' })
   }
