@@ -39,7 +39,7 @@ const outcomes: Readonly<Record<BrokenFault, Outcome>> = {
 }
 
 const options = (more: ClientOptions = {}): ClientOptions =>
-  quick({ timeoutMs: 150, maxTimeoutMs: 10_000, maxPages: 5, ...more })
+  quick({ timeoutMs: 400, maxTimeoutMs: 10_000, maxPages: 5, ...more })
 
 function expected(fault: BrokenFault, over: Over, revision: string): string {
   const outcome = outcomes[fault]
