@@ -14,6 +14,7 @@ import type {
 } from '../model/nouns.ts'
 import type { Logger } from '../model/ports.ts'
 import { AskDeclined, type AnswerAsk } from '../peer/calling-asks.ts'
+import { withoutSlowPatterns } from '../schema/patterns.ts'
 import { compileInput } from '../schema/schema.ts'
 import { issuesText } from '../schema/issues.ts'
 
@@ -95,7 +96,7 @@ export function createAnswering({ elicit, sample, roots }: AnsweringOptions, log
         }
         const answered = await form?.(params, context)
         if (!answered) break
-        return filled(params, answered)
+        return filled(params, answered, logger)
       }
       case 'sampling/createMessage': {
         if (!sampling) break
@@ -140,10 +141,10 @@ export function isWebAddress(url: string): boolean {
  * The answer to a form: defaults where nothing was said, and the whole checked by the schema that was sent along.
  * @throws TypeError that names the fields which do not fit
  */
-function filled({ requestedSchema }: ElicitFormParams, { action, content }: FormAnswer): AskAnswer {
+function filled({ requestedSchema }: ElicitFormParams, { action, content }: FormAnswer, logger: Logger): AskAnswer {
   if (action !== 'accept') return { action }
   const whole = { ...defaultsOf(requestedSchema), ...content }
-  const checked = check(requestedSchema, whole)
+  const checked = check(requestedSchema, whole, logger)
   if (checked !== undefined) throw new TypeError(`The answer does not fit the form: ${checked}`)
   return { action, content: whole }
 }
@@ -160,10 +161,12 @@ function defaultsOf(schema: JsonObject): Record<string, Json> {
 }
 
 /** What is wrong with `content`; nothing where the server's own schema is no schema. */
-function check(schema: JsonObject, content: JsonObject): string | undefined {
+function check(schema: JsonObject, content: JsonObject, logger: Logger): string | undefined {
   let compiled: ReturnType<typeof compileInput>
   try {
-    compiled = compileInput(schema)
+    const { schema: quick, left } = withoutSlowPatterns(schema)
+    if (left.length > 0) logger.warn('patterns of a form are not checked; they could take long', { left })
+    compiled = compileInput(quick)
   } catch {
     return undefined
   }

@@ -2,6 +2,7 @@ import { CallFailed } from '../model/failure.ts'
 import type { Json, JsonObject } from '../model/json.ts'
 import type { Logger } from '../model/ports.ts'
 import { issuesText } from '../schema/issues.ts'
+import { withoutSlowPatterns } from '../schema/patterns.ts'
 import { compileOutput, type CompiledSchema } from '../schema/schema.ts'
 
 /** Checks structured results by the schemas that tools were listed with. */
@@ -33,7 +34,10 @@ export function createOutputChecks(logger: Logger): OutputChecks {
     if (compiled.has(text)) return compiled.get(text)
     let fresh: CompiledSchema | undefined
     try {
-      fresh = compileOutput(schema)
+      const { schema: quick, left } = withoutSlowPatterns(schema)
+      if (left.length > 0)
+        logger.warn('patterns of an output schema are not checked; they could take long', { tool, left })
+      fresh = compileOutput(quick)
     } catch (error) {
       logger.warn('an output schema cannot be used; results are not checked by it', { tool, error })
     }
