@@ -34,11 +34,7 @@ const fixed: readonly (readonly [name: string, file: string, what: string])[] = 
     'src/server/methods/completion.ts',
     'Values of one completion (specification, "Completion"); more are left out, with `hasMore`.',
   ],
-  [
-    'maxTasks',
-    'src/server/listen-tasks.ts',
-    'Tasks that one `subscriptions/listen` names; more are MalformedParams.',
-  ],
+  ['maxTasks', 'src/server/listen-tasks.ts', 'Tasks that one `subscriptions/listen` names; more are MalformedParams.'],
   ['maxStored', 'src/durable/sessions.ts', 'Sessions that were changed of which a store knows; the oldest gives way.'],
   [
     'maxTombstones',

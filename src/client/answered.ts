@@ -11,7 +11,7 @@ export interface Limits {
 }
 
 /** When the time in all is over of a call that begins now. @param maxTimeoutMs what counts for calls that do not say */
-export function untilOf(options: RequestOptions, maxTimeoutMs = Infinity): number {
+export function untilOf(options: RequestOptions, maxTimeoutMs: number = Infinity): number {
   return performance.now() + (options.maxTimeoutMs ?? maxTimeoutMs)
 }
 

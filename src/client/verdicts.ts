@@ -25,7 +25,7 @@ const defaultTtlMs = 3_600_000
  * The verdict, if it is to be gone by. A server may be replaced by a newer one that still serves what the one before did, so
  * that nothing ever contradicts the verdict that it is old: that is doubted after `ttlMs`.
  */
-export function believed(verdict: Verdict | undefined, now: number, ttlMs = defaultTtlMs): Verdict | undefined {
+export function believed(verdict: Verdict | undefined, now: number, ttlMs: number = defaultTtlMs): Verdict | undefined {
   if (verdict?.lifecycle === 'session' && !(Math.abs(now - verdict.at) < ttlMs)) return undefined
   return verdict
 }
