@@ -35,7 +35,7 @@ function deepFreeze<T>(value: T): T {
 
 function checkSchemas(document: JsonObject, references: References): void {
   let count = 0
-  const ends = new Set<JsonObject>()
+  const ends = new Map<JsonObject, number>()
   function check(schema: JsonObject | boolean, path: string, depth: number): void {
     if (typeof schema === 'boolean') return
     if (++count > mostSchemas) throw new TypeError(`A schema may have ${mostSchemas} parts at most`)
@@ -83,20 +83,26 @@ const inPlace = new Set(['allOf', 'anyOf', 'oneOf', 'not', 'if', 'then', 'else',
 
 /**
  * Refuses a schema that applies itself to the value it is applied to, be it by way of others: that never ends.
- * @param ends the schemas that are known to come to an end
+ * And one that applies more schemas to a value than a document may have: references to references double them at will.
+ * @param ends the schemas that are known to come to an end, and how many they apply
  */
-function checkEnds(schema: JsonObject, path: string, references: References, ends: Set<JsonObject>): void {
+function checkEnds(schema: JsonObject, path: string, references: References, ends: Map<JsonObject, number>): void {
   const open = new Set<JsonObject>()
-  function visit(at: JsonObject | boolean | undefined): void {
-    if (typeof at !== 'object' || ends.has(at)) return
+  function visit(at: JsonObject | boolean | undefined): number {
+    if (typeof at !== 'object') return 1
+    const known = ends.get(at)
+    if (known !== undefined) return known
     if (open.has(at)) throw wrong(path, 'this leads back to itself, for one and the same value')
     open.add(at)
-    for (const inner of subschemas(at)) if (inPlace.has(inner.keyword)) visit(inner.schema)
+    let applied = 1
+    for (const inner of subschemas(at)) if (inPlace.has(inner.keyword)) applied += visit(inner.schema)
     for (const reference of [at.$ref, at.$dynamicRef]) {
-      if (typeof reference === 'string') visit(references.follow(at, reference))
+      if (typeof reference === 'string') applied += visit(references.follow(at, reference))
     }
+    if (applied > mostSchemas) throw wrong(path, `this applies more than ${mostSchemas} schemas to one value`)
     open.delete(at)
-    ends.add(at)
+    ends.set(at, applied)
+    return applied
   }
   visit(schema)
 }

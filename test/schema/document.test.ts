@@ -173,3 +173,13 @@ test('what is too deep or too large is refused', () => {
   toDocument(wide(9_999))
   assert.throws(() => toDocument(wide(10_000)), /10000 parts/)
 })
+
+test('what applies ever more schemas to one value by way of references is refused, however small it is', () => {
+  const doubling = (times: number): JsonObject => {
+    const next = (at: number): JsonObject => ({ $ref: `#/$defs/d${at + 1}` })
+    const steps = Array.from({ length: times }, (_, at) => [`d${at}`, { allOf: [next(at), next(at)] }])
+    return { $ref: '#/$defs/d0', $defs: { ...Object.fromEntries(steps), [`d${times}`]: { type: 'object' } } }
+  }
+  toDocument(doubling(8))
+  assert.throws(() => toDocument(doubling(40)), /applies more than 10000 schemas/)
+})
