@@ -28,7 +28,25 @@ const filters: Readonly<Record<ListKind, ListenFilter>> = {
  * A list as it is now, and each time that it is another. It is read anew when the server tells of a change, once no more
  * follow for a moment; where the server tells none, when the time is over for which it was good.
  */
-export async function* watchList<K extends ListKind>(
+export function watchList<K extends ListKind>(
+  kind: K,
+  begin: () => Lifetime,
+  options: WatchingOptions,
+): AsyncGenerator<readonly Listed[K][], void, undefined> {
+  let life: Lifetime | undefined
+  const watched = watch(kind, () => (life = begin()), options)
+  const leave = watched.return.bind(watched)
+  // Of itself a generator is left only when it has something to give, which may never be.
+  watched.return = (value) => {
+    life?.end(left())
+    return leave(value)
+  }
+  return watched
+}
+
+const left = (): Error => new Error('The list is not watched any more')
+
+async function* watch<K extends ListKind>(
   kind: K,
   begin: () => Lifetime,
   options: WatchingOptions,
@@ -52,7 +70,7 @@ export async function* watchList<K extends ListKind>(
     }
   } finally {
     done()
-    end(new Error('The list is not watched any more'))
+    end(left())
     await changes?.close()
   }
 }

@@ -69,6 +69,17 @@ test('a watched list that hangs is left with its signal', async () => {
   }
 })
 
+test('a watched list is left at once, also while its next change is waited for', async () => {
+  for (const revision of [modern, legacy]) {
+    await using pair = await connected(shelf(), { revision })
+    const lists = pair.client.watch('tools')
+    assert.equal((await lists.next()).done, false)
+    const next = lists.next()
+    assert.deepEqual(await lists.return(), { done: true, value: undefined })
+    assert.deepEqual(await next, { done: true, value: undefined })
+  }
+})
+
 test('a server that never says what it tells is not waited for any longer than for an answer', async () => {
   await using pair = await connected(shelf(), { revision: modern, timeoutMs: 50 })
   pair.target.alter = (message, way) =>
