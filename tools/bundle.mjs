@@ -15,15 +15,18 @@ const common = { bundle: true, platform: 'node', target: 'node20.19', outdir: 'd
 /** The client is loaded by programs that have no server, and does not wait for one to load. */
 const apart = resolve('src/client.ts')
 
+/** What the client shares with others but not with the main entry would become a file of its own, too small to be worth one. */
+const shared = resolve('src/model/failure.ts')
+
 /** What some entries share and others do not would become a file of its own, a dozen in all; so all share the main one. */
 const oneCore = {
   name: 'one-core',
   setup({ onLoad }) {
-    onLoad({ filter: /\.ts$/ }, ({ path }) =>
-      entries.includes(path) && path !== main && path !== apart
-        ? { contents: `${readFileSync(path, 'utf8')}\nimport ${JSON.stringify(main)}\n`, loader: 'ts' }
-        : undefined,
-    )
+    onLoad({ filter: /\.ts$/ }, ({ path }) => {
+      if (!entries.includes(path) || path === apart) return undefined
+      const more = path === main ? shared : main
+      return { contents: `${readFileSync(path, 'utf8')}\nimport ${JSON.stringify(more)}\n`, loader: 'ts' }
+    })
   },
 }
 
