@@ -1,7 +1,8 @@
 // Defends: whatever is wrong with a server, a call has one documented outcome, in time, and nothing stays behind. The
 // table stands in docs/client.md.
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { after, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { connect, isFailure, type ClientOptions } from '../../src/client.ts'
 import { brokenFaults, brokenServer, type BrokenFault, type BrokenServerOptions } from '../../src/testing.ts'
 import { eras, modern, quick } from './support.ts'
@@ -37,6 +38,17 @@ const outcomes: Readonly<Record<BrokenFault, Outcome>> = {
   'lies-about-capabilities': 'answered',
   'pages-forever': 'answered',
 }
+
+/** What keeps a process alive, or a connection of it open. */
+const handles: ReadonlySet<string> = new Set(['TCPSocketWrap', 'TCPServerWrap', 'ProcessWrap', 'Timeout', 'Immediate'])
+const open = (): readonly string[] => process.getActiveResourcesInfo().filter((name) => handles.has(name))
+
+after(async () => {
+  const before = performance.now()
+  // Whatever a closed client or server takes back, it takes back soon.
+  while (open().length > 0 && performance.now() - before < 3_000) await sleep(20)
+  assert.deepEqual(open(), [], 'something was left behind')
+})
 
 const options = (more: ClientOptions = {}): ClientOptions =>
   quick({ timeoutMs: 400, maxTimeoutMs: 10_000, maxPages: 5, ...more })
