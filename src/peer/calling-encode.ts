@@ -45,7 +45,7 @@ function withCapabilities(all: ClientCapabilities, more: ClientCapabilities): Cl
   return { ...all, ...Object.fromEntries(merged) }
 }
 
-/** The HTTP headers that repeat the body, where the revision has any (2026-07-28, Streamable HTTP, standard headers). */
+/** The HTTP headers that repeat the body, where the revision has any (specification, "Streamable HTTP", standard headers). */
 export function headersFor(
   codec: Codec,
   method: string,
