@@ -14,47 +14,66 @@ export interface Deadlines {
   stop(deadline: Deadline): void
 }
 
+/** A deadline among the others: all are of one length, so the next one is up no sooner. */
+interface Link extends Deadline {
+  before: Link
+  after: Link
+}
+
+/** The timer keeps the process for so much longer than it is wanted, at most. Milliseconds. */
+const lookEveryMs = 100
+
 /**
- * Times `ms` milliseconds for many at once, with one timer that is left running where another would be wanted at once:
- * to set a timer and to clear it costs more than a short call.
+ * Times `ms` milliseconds for many at once, with one timer that looks for what is up while any is running: to set a timer
+ * and to clear it costs more than a short call, and so does to let it go between two of them.
  */
 export function createDeadlines(ms: number): Deadlines {
-  // All are of one length, so they are up in the order in which they began.
-  const running = new Set<Deadline>()
+  const ring = createRing()
   let timer: NodeJS.Timeout | undefined
 
   function arm(inMs: number): void {
-    timer = setTimeout(look, timerMs(inMs))
+    timer = setTimeout(look, timerMs(Math.min(inMs, lookEveryMs)))
   }
 
   function look(): void {
     try {
       const now = performance.now()
-      for (const deadline of running) {
-        if (deadline.at > now) break
-        running.delete(deadline)
-        deadline.expire()
+      while (ring.after !== ring && ring.after.at <= now) {
+        const { after } = ring
+        remove(after)
+        after.expire()
       }
     } finally {
       // Only now: whoever begins while others are up must not set a timer beside this one.
       timer = undefined
-      const [next] = running
-      if (next !== undefined) arm(next.at - performance.now())
+      if (ring.after !== ring) arm(ring.after.at - performance.now())
     }
   }
 
   return {
     start(expire) {
-      const deadline = { at: performance.now() + ms, expire }
-      running.add(deadline)
+      const link = { at: performance.now() + ms, expire, before: ring.before, after: ring }
+      ring.before.after = link
+      ring.before = link
       if (timer === undefined) arm(ms)
-      else if (running.size === 1) timer.ref()
-      return deadline
+      return link
     },
-    stop(deadline) {
-      running.delete(deadline)
-      // Nothing waits for it, so it must not keep the process alive.
-      if (running.size === 0) timer?.unref()
-    },
+    stop: (deadline) => remove(deadline as Link),
   }
+}
+
+/** The end and the beginning of a row of links that is a ring. */
+function createRing(): Link {
+  const ring = { at: Infinity, expire: () => {} } as Link
+  ring.before = ring
+  ring.after = ring
+  return ring
+}
+
+/** Takes a link out, once; what is out stands alone. */
+function remove(link: Link): void {
+  link.before.after = link.after
+  link.after.before = link.before
+  link.before = link
+  link.after = link
 }

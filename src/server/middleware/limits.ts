@@ -19,21 +19,45 @@ export interface ConcurrencyOptions {
  * open (`subscriptions/listen`) do not count.
  */
 export function concurrency({ max, by = byPrincipal }: ConcurrencyOptions): Middleware {
-  const running = new Map<string, number>()
+  const counts = createCounts()
   return {
     all: async (call, context, next) => {
       if (call.method === 'subscriptions/listen') return next(call, context)
-      const who = by(context)
-      const now = running.get(who) ?? 0
-      if (now >= max) throw new Refusal('Overloaded', { retryAfter: 1 })
-      running.set(who, now + 1)
+      const count = counts.of(by(context))
+      if (count.running >= max) throw new Refusal('Overloaded', { retryAfter: 1 })
+      count.running++
       try {
         return await next(call, context)
       } finally {
-        const left = (running.get(who) ?? 1) - 1
-        if (left === 0) running.delete(who)
-        else running.set(who, left)
+        count.running--
       }
+    },
+  }
+}
+
+/** How many of a caller run. */
+interface Count {
+  running: number
+}
+
+/** So many callers are counted before any is looked at for having nothing running. */
+const fewCallers = 1_000
+
+/** Counts by caller. One that is back at nothing is kept until there are twice as many as there had to be. */
+function createCounts(): { of(who: string): Count } {
+  const counts = new Map<string, Count>()
+  let enough = fewCallers
+  return {
+    of(who) {
+      const known = counts.get(who)
+      if (known !== undefined) return known
+      if (counts.size >= enough) {
+        for (const [one, { running }] of counts) if (running === 0) counts.delete(one)
+        enough = Math.max(fewCallers, 2 * counts.size)
+      }
+      const count = { running: 0 }
+      counts.set(who, count)
+      return count
     },
   }
 }

@@ -1,6 +1,7 @@
 import { isRefusal } from '../../model/refusal.ts'
-import { own } from '../../model/json.ts'
+import { own, type JsonObject } from '../../model/json.ts'
 import type { Call } from '../../model/call.ts'
+import type { CallContext } from '../../model/served.ts'
 import { guarded, type Logger } from '../../model/ports.ts'
 import type { Middleware } from '../middleware.ts'
 import { quoted } from '../visibility.ts'
@@ -15,35 +16,36 @@ export interface LogCallsOptions {
 /** One structured line per operation: what, for whom, how long, how it ended. Peers' texts stand in it escaped and cut. */
 export function logCalls({ logger: given, clock = Date.now }: LogCallsOptions): Middleware {
   const logger = guarded(given)
+  const line = (call: Call, context: CallContext, began: number, outcome: string): void =>
+    logger.info('call', {
+      method: quoted(call.method),
+      target: targetOf(call),
+      revision: context.revision,
+      principal: context.principal?.id,
+      client: context.client && quoted(context.client.name),
+      ms: clock() - began,
+      outcome,
+    })
   return {
-    all: async (call, context, next) => {
+    all: (call, context, next) => {
       const began = clock()
-      const line = (outcome: string): void =>
-        logger.info('call', {
-          method: quoted(call.method),
-          target: targetOf(call),
-          revision: context.revision,
-          principal: context.principal?.id,
-          client: context.client && quoted(context.client.name),
-          ms: clock() - began,
-          outcome,
-        })
-      try {
-        const result = await next(call, context)
-        line(
-          own(result, 'isError') === true
-            ? 'isError'
-            : typeof result.resultType === 'string'
-              ? result.resultType
-              : 'complete',
-        )
-        return result
-      } catch (thrown) {
-        line(isRefusal(thrown) ? thrown.kind : 'InternalError')
-        throw thrown
-      }
+      return next(call, context).then(
+        (result) => {
+          line(call, context, began, outcomeOf(result))
+          return result
+        },
+        (thrown: unknown) => {
+          line(call, context, began, isRefusal(thrown) ? thrown.kind : 'InternalError')
+          throw thrown
+        },
+      )
     },
   }
+}
+
+function outcomeOf(result: JsonObject): string {
+  if (own(result, 'isError') === true) return 'isError'
+  return typeof result.resultType === 'string' ? result.resultType : 'complete'
 }
 
 /** The tool, prompt or URI of a call, as it may stand in a log. */

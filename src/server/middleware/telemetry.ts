@@ -18,7 +18,15 @@ export interface TelemetryOptions {
 /** What of `@opentelemetry/api` is used. */
 export type TelemetryApi = Pick<
   typeof Otel,
-  'context' | 'metrics' | 'propagation' | 'trace' | 'SpanKind' | 'SpanStatusCode' | 'INVALID_TRACEID'
+  | 'context'
+  | 'metrics'
+  | 'propagation'
+  | 'trace'
+  | 'createNoopMeter'
+  | 'ProxyTracerProvider'
+  | 'SpanKind'
+  | 'SpanStatusCode'
+  | 'INVALID_TRACEID'
 >
 
 /** What a peer is told of a refusal: `undefined` where that is a result. */
@@ -54,27 +62,19 @@ const strangers: ReadonlySet<string> = new Set(['UnknownTool', 'UnknownPrompt', 
 
 /**
  * A span and a measurement for every operation, by OpenTelemetry's semantic conventions for MCP. The API is handed in,
- * so that nothing is loaded where nobody traces. Listening is left out; so is what the server never hears of, such as
+ * so that nothing is loaded where nobody traces; and while nobody listens, operations pass untouched. Listening is left out; so is what the server never hears of, such as
  * handshakes and malformed requests.
  */
 export function telemetryOver(api: TelemetryApi, told: Told, options: TelemetryOptions = {}): Middleware {
   const tracer = (options.tracerProvider ?? api.trace).getTracer(scope)
   const aboutOf = createAbout()
-  // A meter of no provider stays mute for good, so one is asked for no earlier than the first operation ends.
-  let histogram: Otel.Histogram | undefined
-  const durations = (): Otel.Histogram =>
-    (histogram ??= (options.meterProvider ?? api.metrics)
-      .getMeter(scope)
-      .createHistogram('mcp.server.operation.duration', {
-        unit: 's',
-        description: 'How long an operation took, from when it was received until its result was there',
-        advice: { explicitBucketBoundaries: buckets },
-      }))
+  const durations = createDurations(api, options.meterProvider)
+  const isHeard = options.tracerProvider ? () => true : createHearing(api)
 
   function end({ span, began, about }: Timed, failure: Failure | undefined): void {
     if (!failure) {
       span.end()
-      return durations().record((performance.now() - began) / 1000, about.all)
+      return durations().histogram.record((performance.now() - began) / 1000, about.all)
     }
     const { type, code, message, cause, stranger } = failure
     const outcome = { 'error.type': type, ...(code !== undefined && { 'rpc.response.status_code': String(code) }) }
@@ -82,7 +82,10 @@ export function telemetryOver(api: TelemetryApi, told: Told, options: TelemetryO
     span.setStatus({ code: api.SpanStatusCode.ERROR, ...(message !== undefined && { message }) })
     if (cause instanceof Error) span.recordException(cause)
     span.end()
-    durations().record((performance.now() - began) / 1000, { ...(stranger ? about.kind : about.all), ...outcome })
+    durations().histogram.record((performance.now() - began) / 1000, {
+      ...(stranger ? about.kind : about.all),
+      ...outcome,
+    })
   }
 
   function failureOf(thrown: unknown, call: Call, context: CallContext): Failure {
@@ -111,7 +114,7 @@ export function telemetryOver(api: TelemetryApi, told: Told, options: TelemetryO
 
   return {
     all: async (call, context, next) => {
-      if (call.method === endless) return next(call, context)
+      if (call.method === endless || !(isHeard() || durations().isHeard)) return next(call, context)
       const { timed, tracing } = begin(call, context)
       try {
         const result = await (tracing === undefined
@@ -124,5 +127,43 @@ export function telemetryOver(api: TelemetryApi, told: Told, options: TelemetryO
         throw thrown
       }
     },
+  }
+}
+
+/** The measurement of how long operations take. */
+interface Durations {
+  readonly histogram: Otel.Histogram
+  /** Whether anybody is told of it. */
+  readonly isHeard: boolean
+}
+
+/** One measurement for each provider there ever is: a meter of none stays mute, though a provider be set up later. */
+function createDurations(api: TelemetryApi, own: Otel.MeterProvider | undefined): () => Durations {
+  const create = (meter: Otel.Meter): Otel.Histogram =>
+    meter.createHistogram('mcp.server.operation.duration', {
+      unit: 's',
+      description: 'How long an operation took, from when it was received until its result was there',
+      advice: { explicitBucketBoundaries: buckets },
+    })
+  const mute = create(api.createNoopMeter())
+  let provider: Otel.MeterProvider | undefined
+  let durations: Durations = { histogram: mute, isHeard: false }
+  return () => {
+    const now = own ?? api.metrics.getMeterProvider()
+    if (now !== provider) {
+      provider = now
+      const histogram = create(now.getMeter(scope))
+      durations = { histogram, isHeard: histogram !== mute }
+    }
+    return durations
+  }
+}
+
+/** Tells whether a tracer is set up for the process, or a propagator, which alone passes on what comes in. */
+function createHearing(api: TelemetryApi): () => boolean {
+  const nobody = new api.ProxyTracerProvider().getDelegate()
+  return () => {
+    const provider = api.trace.getTracerProvider() as Partial<Otel.ProxyTracerProvider>
+    return provider.getDelegate?.() !== nobody || api.propagation.fields().length > 0
   }
 }

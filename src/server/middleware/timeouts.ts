@@ -1,3 +1,4 @@
+import type { CallToolResult } from '../../model/call.ts'
 import { Refusal } from '../../model/refusal.ts'
 import type { CallContext } from '../../model/served.ts'
 import type { Middleware } from '../middleware.ts'
@@ -20,32 +21,34 @@ export function timeouts({ ms = 60_000, tools = {} }: TimeoutOptions = {}): Midd
   const others = new Map(Object.entries(tools).map(([name, limit]) => [name, createLimit(limit)]))
   const usual = createLimit(ms)
   return {
-    call: (call, context, next) => {
-      const limit = others.get(call.params.name) ?? usual
-      return limit(
-        context,
-        (inner) => next(call, inner),
-        (over) => ({ isError: true, content: [{ type: 'text', text: `The tool did not finish within ${over} ms` }] }),
-      )
-    },
-    read: (call, context, next) => usual(context, (inner) => next(call, inner), mustFinish),
-    get: (call, context, next) => usual(context, (inner) => next(call, inner), mustFinish),
+    call: (call, context, next) => (others.get(call.params.name) ?? usual)(call, context, next, mustAnswer),
+    read: (call, context, next) => usual(call, context, next, mustFinish),
+    get: (call, context, next) => usual(call, context, next, mustFinish),
   }
+}
+
+function mustAnswer(ms: number): CallToolResult {
+  return { isError: true, content: [{ type: 'text', text: `The tool did not finish within ${ms} ms` }] }
 }
 
 function mustFinish(ms: number): never {
   throw new Refusal('HandlerFailed', { message: `It did not finish within ${ms} ms`, ran: 'unknown' })
 }
 
-/** What `run` comes to, or once the time is up what `late` does. */
-type Limit = <T>(context: CallContext, run: (context: CallContext) => Promise<T>, late: (ms: number) => T) => Promise<T>
+/** What `next` comes to, or once the time is up what `late` does. */
+type Limit = <C, T>(
+  call: C,
+  context: CallContext,
+  next: (call: C, context: CallContext) => Promise<T>,
+  late: (ms: number) => T,
+) => Promise<T>
 
 function createLimit(ms: number): Limit {
-  if (ms === Infinity) return (context, run) => run(context)
+  if (ms === Infinity) return (call, context, next) => next(call, context)
   const deadlines = createDeadlines(ms)
-  return (context, run, late) => {
+  return (call, context, next, late) => {
     const limited = new LimitedContext(context)
-    const running = run(limited)
+    const running = next(call, limited)
     return new Promise((resolve, reject) => {
       const deadline = deadlines.start(() => {
         try {

@@ -41,7 +41,8 @@ export function parentOf(
   const active = context.active()
   const here = trace.getSpanContext(active)
   const said = propagation.extract(active, call.meta, fromMeta)
-  if (trace.getSpanContext(said) !== here) return { active, parent: said, links: here ? [{ context: here }] : [] }
+  if (said !== active && trace.getSpanContext(said) !== here)
+    return { active, parent: said, links: here ? [{ context: here }] : [] }
   const parent = here || !header ? said : propagation.extract(said, header, fromHeaders)
   return { active, parent, links: [] }
 }

@@ -44,6 +44,24 @@ test('an operation that fails makes room again', async () => {
   }
 })
 
+test('a caller with something running stays counted, however many others come and go', async () => {
+  const { all } = concurrency({ max: 1, by: ({ principal }) => principal?.id ?? '' })
+  const enter = (id: string, run: () => Promise<object>): Promise<unknown> => {
+    const context = { principal: { id, scopes: new Set() } } as unknown as CallContext
+    return all?.({ method: 'm', params: {}, meta: {} }, context, async () => ({ ...(await run()) })) ?? assert.fail()
+  }
+  const { opened, open } = gate()
+  const running = enter('ada', async () => (await opened, {}))
+  for (let others = 0; others < 5_000; others++) await enter(`other ${others}`, async () => ({}))
+  await assert.rejects(
+    enter('ada', async () => ({})),
+    isRefusal,
+  )
+  open()
+  await running
+  await enter('ada', async () => ({}))
+})
+
 test('streams that listen take no place', async () => {
   const client = await clientOf(
     serverOf({ tools: [tool('echo', {}, () => 'echo')], middleware: [concurrency({ max: 1 })] }),
