@@ -1,3 +1,4 @@
+import { createBag, nowhere, type Placed } from '../model/bag.ts'
 import { andThen, isLater, valuesOf, type Awaitable } from '../model/at-once.ts'
 import type { Clock, Logger, Random } from '../model/ports.ts'
 import { isRefusal, Refusal } from '../model/refusal.ts'
@@ -72,12 +73,9 @@ export interface Claims {
   close(): void
 }
 
-/** A run, with its place among those that are held here. */
-interface HeldRun extends Running {
-  place: number
-}
+/** A run that may be held here. */
+type HeldRun = Running & Placed
 
-const notHeld = -1
 const defaults = { keepMs: 24 * 3_600_000, leaseMs: 15_000, maxClaims: 100_000 }
 
 /** Keeps claims in a store. One timer renews the leases of all runs of this process. */
@@ -86,8 +84,8 @@ export function createClaims(options: ClaimsOptions): Claims {
   const { keepMs, leaseMs, maxClaims } = { ...defaults, ...options }
   const values = valuesOf(store)
   const writer = createClaimWriter({ store, clock, logger, maxClaims })
-  /** The runs that are ours. In no order: one that ends makes room for the last. */
-  const held: HeldRun[] = []
+  /** The runs that are ours. */
+  const held = createBag<HeldRun>()
   /** Tells this process from all others; what it claims is counted. */
   let holder: string | undefined
   let claimed = 0
@@ -115,17 +113,22 @@ export function createClaims(options: ClaimsOptions): Claims {
   }
 
   function contended(key: string, claiming: Claiming, token: string): Awaitable<Held | Known> {
-    // A key is new nearly always, so that is what the first look takes it for: one round trip.
-    const contending = (): Awaitable<Held | Known> => contend(key, claiming, token, undefined)
-    const failed = async (error: unknown): Promise<Held | Known> => {
-      if (isRefusal(error) && error.kind === 'StoreFull' && (await writer.makeRoom())) return contending()
-      throw error
-    }
     try {
-      const found = contending()
-      return isLater(found) ? found.catch(failed).catch(refused) : found
+      // A key is new nearly always, so that is what the first look takes it for: one round trip.
+      const found = contend(key, claiming, token, undefined)
+      return isLater(found) ? found.catch((cause: unknown) => withRoom(key, claiming, token, cause)) : found
     } catch (cause) {
-      return failed(cause).catch(refused)
+      return withRoom(key, claiming, token, cause)
+    }
+  }
+
+  /** Once more with room made, where that is what it failed for. */
+  async function withRoom(key: string, claiming: Claiming, token: string, cause: unknown): Promise<Held | Known> {
+    try {
+      if (!isRefusal(cause) || cause.kind !== 'StoreFull' || !(await writer.makeRoom())) throw cause
+      return await contend(key, claiming, token, undefined)
+    } catch (error) {
+      throw isRefusal(error) ? error : new Refusal('IdempotencyUnavailable', { cause: error })
     }
   }
 
@@ -139,7 +142,7 @@ export function createClaims(options: ClaimsOptions): Claims {
     const { next, verdict } = transition(before, attempt(claiming, token))
     if (next === undefined || next === before) return toldOf(verdict, before)
     const running: HeldRun = {
-      place: notHeld,
+      place: nowhere,
       key,
       token,
       keepMs: Math.max(claiming.keepMs ?? keepMs, claiming.stateMs ?? 0),
@@ -174,41 +177,30 @@ export function createClaims(options: ClaimsOptions): Claims {
   }
 
   function hold(running: HeldRun, again: boolean, isNew: boolean): Held {
-    running.place = held.length
-    held.push(running)
+    held.add(running)
     renewing ??= setInterval(renew, timerMs(leaseMs / 3)).unref()
     return {
       again,
       isNew,
       settle: (event) => {
-        const written = writer.record(running, { ...event, token: running.token }, true)
-        letGo(running)
+        const written = writer.record(running, ended(event, running), true)
+        held.remove(running)
         return written
       },
     }
   }
 
-  function letGo(running: HeldRun): void {
-    if (running.place === notHeld) return
-    const last = held.pop()
-    if (last !== undefined && last !== running) {
-      held[running.place] = last
-      last.place = running.place
-    }
-    running.place = notHeld
-  }
-
   function renew(): void {
-    if (held.length === 0) {
+    if (held.size === 0) {
       clearInterval(renewing)
       renewing = undefined
     }
-    for (const running of held) void renewLease(running)
+    for (const running of held.all()) void renewLease(running)
   }
 
   async function renewLease(running: HeldRun): Promise<void> {
     const { key, token } = running
-    const isHeld = (): boolean => running.place !== notHeld
+    const isHeld = (): boolean => running.place !== nowhere
     try {
       const ours = await writer.write(running, { kind: 'renew', token, leaseUntil: clock() + leaseMs }, isHeld)
       if (!ours && isHeld()) logger.warn('a run was taken over while it was running', { key })
@@ -220,8 +212,17 @@ export function createClaims(options: ClaimsOptions): Claims {
   return { claim, close: () => clearInterval(renewing) }
 }
 
-function refused(cause: unknown): never {
-  throw isRefusal(cause) ? cause : new Refusal('IdempotencyUnavailable', { cause })
+/** What a run came to, as its holder says it. */
+function ended(event: Settling, { token }: Running): ClaimEvent {
+  switch (event.kind) {
+    case 'complete':
+      return { kind: 'complete', token, outcome: event.outcome }
+    case 'suspend':
+      return { kind: 'suspend', token, outcome: event.outcome, goodUntil: event.goodUntil }
+    case 'lose':
+    case 'release':
+      return { kind: event.kind, token }
+  }
 }
 
 /** What can be told before a record is written: all but that the key is free to run. */

@@ -7,6 +7,7 @@ import type { Refusal } from '../model/refusal.ts'
 import type { CallContext, Features, SessionState } from '../model/served.ts'
 import { idText, notificationText, type RequestMessage } from '../wire/envelope.ts'
 import { askClient } from './asking.ts'
+import { nowhere, type Bag, type Placed } from '../model/bag.ts'
 import { briefId } from './handshake.ts'
 import type { Encoder } from './encoder.ts'
 import type { Answer, Exchange, InFlight, Outlet, PeerOptions, ReadHeader, SendAsk, Session } from './peer.ts'
@@ -26,7 +27,7 @@ export interface Shared {
   readonly options: PeerOptions
   readonly encoder: Encoder
   /** Everything in flight, on all connections. */
-  readonly open: Set<Answering>
+  readonly open: Bag<Answering>
 }
 
 let aborted: AbortController | undefined
@@ -47,7 +48,8 @@ const endless = 'subscriptions/listen'
  * One request on its way through: the context that its handler sees, and the exchange that its transport holds. It
  * settles once; after that nothing it says is sent any more.
  */
-export class Answering implements CallContext, Exchange {
+export class Answering implements CallContext, Exchange, Placed {
+  place: number = nowhere
   readonly answer: Promise<Answer | undefined>
   readonly end: (() => void) | undefined
   readonly #shared: Shared
@@ -105,7 +107,7 @@ export class Answering implements CallContext, Exchange {
   settle(answer: Answer | undefined): void {
     if (this.#settled) return
     this.#settled = true
-    this.#shared.open.delete(this)
+    this.#shared.open.remove(this)
     this.#inFlight?.delete(this.#request.id)
     this.#settle(answer)
     // A question that nobody waits for any more is taken back, so that the client's user is not bothered with it.

@@ -1,4 +1,5 @@
 import type { Codec, Transport } from '../codec/codec.ts'
+import { createBag, type Bag } from '../model/bag.ts'
 import { isObject, own } from '../model/json.ts'
 import type { Change, Principal } from '../model/notification.ts'
 import { guarded } from '../model/ports.ts'
@@ -17,7 +18,7 @@ export function createPeer(given: PeerOptions): Peer {
   const options = { ...given, logger: guarded(given.logger) }
   const { codecs, served } = options
   const encoder = createEncoder(options)
-  const shared: Shared = { options, encoder, open: new Set() }
+  const shared: Shared = { options, encoder, open: createBag() }
   const newest = codecs.newest
   const selfContained = codecs.all.find((codec) => codec.lifecycle === 'request') ?? newest
   const withHandshake = codecs.newestWithHandshake ?? newest
@@ -144,11 +145,11 @@ function settled(answer: Answer): Exchange {
 }
 
 /** Ends what has no end of its own, waits for the rest, and gives up on what takes longer. */
-async function drain(open: ReadonlySet<Answering>, graceMs: number): Promise<void> {
-  for (const answering of open) answering.end?.()
-  const rest = Promise.all([...open].map((answering) => answering.answer))
+async function drain(open: Bag<Answering>, graceMs: number): Promise<void> {
+  for (const answering of open.all()) answering.end?.()
+  const rest = Promise.all(open.all().map((answering) => answering.answer))
   let timer: NodeJS.Timeout | undefined
   await Promise.race([rest, new Promise((resolve) => (timer = setTimeout(resolve, timerMs(graceMs))))])
   clearTimeout(timer)
-  for (const answering of [...open]) answering.stop(new Refusal('OutcomeUnknown'))
+  for (const answering of open.all()) answering.stop(new Refusal('OutcomeUnknown'))
 }

@@ -1,3 +1,4 @@
+import { createBag, nowhere, type Placed } from '../../model/bag.ts'
 import { own } from '../../model/json.ts'
 import type { JsonObject } from '../../model/json.ts'
 import type { Principal } from '../../model/notification.ts'
@@ -33,6 +34,11 @@ export interface Origin {
   readonly principal: Principal | undefined
 }
 
+/** An exchange that is waited for. */
+interface Tracked extends Placed {
+  readonly exchange: Exchange
+}
+
 /** What a message brings besides itself. */
 interface Way {
   readonly outlet: Outlet
@@ -61,7 +67,7 @@ export interface Connection {
 export function createConnection(peer: Peer, options: ConnectionOptions): Connection {
   const { caps, transport, logger } = options
   const inFlight: InFlight = new Map()
-  const open = new Set<Exchange>()
+  const open = createBag<Tracked>()
   const handshakes = peer.codecs.newestWithHandshake !== undefined
   let session: Session | undefined
   let stopAnnouncing = (): void => {}
@@ -87,10 +93,11 @@ export function createConnection(peer: Peer, options: ConnectionOptions): Connec
   }
 
   function track(exchange: Exchange, reply: Reply): void {
-    open.add(exchange)
+    const tracked = { exchange, place: nowhere }
+    open.add(tracked)
     if (exchange.end) listening += 1
     void exchange.answer.then((answer) => {
-      open.delete(exchange)
+      open.remove(tracked)
       if (exchange.end) listening -= 1
       reply(answer)
       if (open.size === 0) settled()
@@ -192,11 +199,11 @@ export function createConnection(peer: Peer, options: ConnectionOptions): Connec
       if (state !== 'open') return
       state = 'closing'
       stopAnnouncing()
-      for (const exchange of open) exchange.end?.()
+      for (const { exchange } of open.all()) exchange.end?.()
       if (open.size > 0) await waitFor((resolve) => (settled = resolve), graceMs)
       // They ran, so nobody may be led to believe that they did not. What they asked is taken back.
-      for (const exchange of open) exchange.stop(new Refusal('OutcomeUnknown'))
-      await Promise.all([...open].map((exchange) => exchange.answer))
+      for (const { exchange } of open.all()) exchange.stop(new Refusal('OutcomeUnknown'))
+      await Promise.all(open.all().map(({ exchange }) => exchange.answer))
       state = 'closed'
     },
   }

@@ -1,3 +1,4 @@
+import { createBag, nowhere, type Placed } from '../../model/bag.ts'
 import { Refusal } from '../../model/refusal.ts'
 import { timerMs } from '../../model/timer.ts'
 import type { Answer, Exchange } from '../../peer/peer.ts'
@@ -35,14 +36,14 @@ interface Watched {
   readonly since: number
 }
 
-interface Running extends Watched {
+interface Running extends Watched, Placed {
   readonly exchange: Exchange
   readonly stream: OpenResponse
 }
 
 /** One timer for all of them, running only while there are any. @param maxOpen the cap on them */
 export function createOpenExchanges(keepAliveMs: number, maxOpen: number): OpenExchanges {
-  const exchanges = new Set<Running>()
+  const exchanges = createBag<Running>()
   const streams = new Set<Watched>()
   let closing = false
   let round = 0
@@ -50,7 +51,7 @@ export function createOpenExchanges(keepAliveMs: number, maxOpen: number): OpenE
   let emptied = (): void => {}
 
   function sweep(): void {
-    for (const { since, stream } of [...exchanges, ...streams]) if (since < round) stream.keepAlive()
+    for (const { since, stream } of [...exchanges.all(), ...streams]) if (since < round) stream.keepAlive()
     round += 1
     if (exchanges.size + streams.size === 0) stopTimer()
   }
@@ -70,11 +71,11 @@ export function createOpenExchanges(keepAliveMs: number, maxOpen: number): OpenE
       return closing
     },
     add(exchange, stream) {
-      const running: Running = { since: round, exchange, stream }
+      const running: Running = { since: round, exchange, stream, place: nowhere }
       exchanges.add(running)
       startTimer()
       void exchange.answer.then((answer) => {
-        exchanges.delete(running)
+        exchanges.remove(running)
         stream.finish(answer)
         if (exchanges.size === 0) emptied()
       })
@@ -87,7 +88,7 @@ export function createOpenExchanges(keepAliveMs: number, maxOpen: number): OpenE
     },
     async drain(graceMs) {
       closing = true
-      for (const { exchange } of exchanges) exchange.end?.()
+      for (const { exchange } of exchanges.all()) exchange.end?.()
       if (exchanges.size > 0) {
         await new Promise<void>((resolve) => {
           const limit = setTimeout(resolve, timerMs(graceMs))
@@ -98,8 +99,8 @@ export function createOpenExchanges(keepAliveMs: number, maxOpen: number): OpenE
         })
       }
       // They ran, so nobody may be led to believe that they did not. What they asked is taken back.
-      for (const { exchange } of exchanges) exchange.stop(new Refusal('OutcomeUnknown'))
-      await Promise.all([...exchanges].map(({ exchange }) => exchange.answer))
+      for (const { exchange } of exchanges.all()) exchange.stop(new Refusal('OutcomeUnknown'))
+      await Promise.all(exchanges.all().map(({ exchange }) => exchange.answer))
       stopTimer()
     },
   }
