@@ -3,7 +3,7 @@ import type { Claim, Elsewhere, Outcome } from './claim.ts'
 
 /**
  * A claim as it is recorded: its members in one order, without their names, which would take longer to write than what
- * they name. Answers stand in the order of rounds, `null` where they are not known.
+ * they name.
  */
 type ClaimRecord =
   | readonly ['running', ...Common, token: string, leaseUntil: number]
@@ -17,10 +17,17 @@ type Common = readonly [bound: string, round: number, answers: readonly (string 
  * @throws Refusal `Unserializable` if what the call came to is not JSON
  */
 export function claimText(claim: Claim): string {
-  const record = headOf(claim)
-  if (!('outcome' in claim)) return JSON.stringify(record)
-  record.push(claim.outcome)
-  return textOf(record, ',{}]')
+  const { arguments: bound, round, answers, since } = claim
+  switch (claim.state) {
+    case 'running':
+      return JSON.stringify(['running', bound, round, answers, since, claim.token, claim.leaseUntil])
+    case 'suspended':
+      return textOf(['suspended', bound, round, answers, since, claim.goodUntil, claim.outcome], ',{}]')
+    case 'completed':
+      return textOf(['completed', bound, round, answers, since, claim.outcome], ',{}]')
+    case 'unknown':
+      return JSON.stringify(['unknown', bound, round, answers, since, claim.token])
+  }
 }
 
 /** The text of what a call came to. @throws Refusal `Unserializable` if that is not JSON */
@@ -47,8 +54,7 @@ export function readOutcome(text: string): Outcome {
 /** The claim that {@link claimText} wrote. */
 export function readClaim(text: string): Claim {
   const record = JSON.parse(text) as ClaimRecord // written above
-  const [, bound, round, known, since] = record
-  const answers = Object.fromEntries(known.flatMap((one, of) => (one === null ? [] : [[of, one]])))
+  const [, bound, round, answers, since] = record
   const common = { arguments: bound, round, answers, since }
   switch (record[0]) {
     case 'running':
@@ -59,22 +65,5 @@ export function readClaim(text: string): Claim {
       return { state: 'completed', ...common, outcome: record[5] }
     case 'unknown':
       return { state: 'unknown', ...common, token: record[5] }
-  }
-}
-
-/** All but the outcome, which comes last. */
-function headOf(claim: Claim): unknown[] {
-  const { arguments: bound, round, since } = claim
-  const answers: (string | null)[] = []
-  for (let of = 0; of <= round; of++) answers.push(claim.answers[of] ?? null)
-  switch (claim.state) {
-    case 'running':
-      return ['running', bound, round, answers, since, claim.token, claim.leaseUntil]
-    case 'suspended':
-      return ['suspended', bound, round, answers, since, claim.goodUntil]
-    case 'completed':
-      return ['completed', bound, round, answers, since]
-    case 'unknown':
-      return ['unknown', bound, round, answers, since, claim.token]
   }
 }

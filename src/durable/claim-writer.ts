@@ -1,7 +1,7 @@
 import { andThen, isLater, valuesOf, type Awaitable } from '../model/at-once.ts'
 import type { Clock, Logger } from '../model/ports.ts'
 import { isRefusal } from '../model/refusal.ts'
-import type { PutOptions, Store } from '../model/store.ts'
+import type { Eviction, PutOptions, Store } from '../model/store.ts'
 import { transition, type Claim, type ClaimEvent } from './claim.ts'
 import { claimText, outcomeText, readClaim } from './claim-text.ts'
 import { recordPatience, retried } from './retried.ts'
@@ -70,17 +70,17 @@ export function createClaimWriter({ store, clock, logger, maxClaims }: ClaimWrit
   const values = valuesOf(store)
   const recording = new Map<string, Recording>()
 
-  function howLong({ keepMs, byStateAlone }: Running, claim: Claim): PutOptions {
-    const { state } = claim
-    return {
-      expiresAt: state === 'suspended' && byStateAlone ? claim.goodUntil : clock() + keepMs,
-      maxInGroup: maxClaims,
-      evict: state === 'running' ? 'never' : state === 'completed' ? 'first' : 'last',
-    }
+  function goodUntil({ keepMs, byStateAlone }: Running, claim: Claim): number {
+    return claim.state === 'suspended' && byStateAlone ? claim.goodUntil : clock() + keepMs
   }
 
   function put(running: Running, claim: Claim, text: string): Awaitable<boolean> {
-    const version = values.put(running.key, text, { ...howLong(running, claim), ifVersion: running.version })
+    const version = values.put(running.key, text, {
+      ifVersion: running.version,
+      expiresAt: goodUntil(running, claim),
+      evict: evictionOf(claim),
+      maxInGroup: maxClaims,
+    })
     return andThen(version, (written) => {
       if (written === undefined) return false
       running.version = written
@@ -92,7 +92,8 @@ export function createClaimWriter({ store, clock, logger, maxClaims }: ClaimWrit
   function carryOut(running: Running, { next, text, aside }: Plan): Awaitable<boolean> {
     if (next === undefined) return values.delete(running.key, running.version)
     if (aside === undefined) return put(running, next, text)
-    const kept = putAside(aside.key, aside.value, howLong(running, next))
+    const options = { expiresAt: goodUntil(running, next), evict: evictionOf(next), maxInGroup: maxClaims }
+    const kept = putAside(aside.key, aside.value, options)
     return andThen(kept, (isKept) => put(running, next, isKept ? text : aside.without))
   }
 
@@ -195,6 +196,10 @@ export function createClaimWriter({ store, clock, logger, maxClaims }: ClaimWrit
     makeRoom,
     onItsWay: (key) => recording.get(key),
   }
+}
+
+function evictionOf({ state }: Claim): Eviction {
+  return state === 'running' ? 'never' : state === 'completed' ? 'first' : 'last'
 }
 
 function mustBeFull(error: unknown): void {

@@ -15,8 +15,8 @@ interface Claimed {
   readonly arguments: string
   /** The round that runs or ran last, from 0. */
   readonly round: number
-  /** Digests of the answers that rounds ran on, as far as they are known, by round. */
-  readonly answers: Readonly<Record<number, string>>
+  /** Digests of the answers that rounds ran on, in the order of rounds; `null` where they are not known. */
+  readonly answers: readonly (string | null)[]
   /** Milliseconds since the epoch at which that round began. */
   readonly since: number
 }
@@ -113,13 +113,14 @@ function attempted(claim: Claim | undefined, event: ClaimAttempt): Transition {
 
 function begun(before: Claim | undefined, { attempt, now, leaseUntil }: ClaimAttempt, again: boolean): Transition {
   const { arguments: bound, round, token } = attempt
-  const answers: Record<number, string> = { [round]: attempt.answers }
-  for (let of = 0; of < round; of++) {
-    const ranOn = before?.answers[of]
-    if (ranOn !== undefined) answers[of] = ranOn
-  }
+  const answers = [...ranBefore(before, round), attempt.answers]
   const next = { state: 'running', arguments: bound, round, answers, token, leaseUntil, since: now } as const
   return { next, verdict: { kind: 'run', again } }
+}
+
+/** What the rounds before `round` ran on. */
+function ranBefore(claim: Claim | undefined, round: number): readonly (string | null)[] {
+  return round === 0 ? [] : Array.from({ length: round }, (_, of) => claim?.answers[of] ?? null)
 }
 
 /** The holder is taken for dead, and the tool may not run twice. */

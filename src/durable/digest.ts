@@ -35,7 +35,12 @@ export function fingerprint(value: unknown): string {
 
 /** A short name for JSON values: equal for equal values, and nobody can find others with the same one. */
 export function digest(...values: readonly unknown[]): string {
-  return digestOf(list(values))
+  return digestOf(values.some(isComposed) ? list(values) : JSON.stringify(values))
+}
+
+/** Whether there are members to put in order. */
+function isComposed(value: unknown): boolean {
+  return typeof value === 'object' && value !== null
 }
 
 function digestOf(text: string): string {

@@ -132,8 +132,10 @@ function claim(key: OnceKey, flow: Flow, entry: ToolEntry, run: Run): Awaitable<
     rerun: entry.value.config.rerun === 'safe',
   }
   const take = (id: string): Awaitable<Held | Known> => {
-    const byState = { stateMs: stateTtlMs(core), byStateAlone: id !== key.key }
-    const claiming: Claiming = { id, attempt, ...(key.keepMs === undefined ? byState : { keepMs: key.keepMs }) }
+    const claiming: Claiming =
+      key.keepMs === undefined
+        ? { id, attempt, stateMs: stateTtlMs(core), byStateAlone: id !== key.key }
+        : { id, attempt, keepMs: key.keepMs }
     return core.options.once?.whileRunning === 'join' ? joined(claiming, run) : core.claims.claim(claiming)
   }
   return key.key === undefined || key.key === key.flow ? take(key.flow) : bothTaken(key.key, key.flow, take)

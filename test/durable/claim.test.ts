@@ -64,7 +64,7 @@ test('what is recorded for good never changes', () => {
         state: 'completed',
         arguments: 'x',
         round: 0,
-        answers: { 0: 'p' },
+        answers: ['p'],
         since: 1,
         outcome: { result: 'r' },
       }
@@ -78,7 +78,7 @@ test('an event that changes nothing gives the same object back, so that nothing 
     state: 'running',
     arguments: 'x',
     round: 0,
-    answers: { 0: '' },
+    answers: [''],
     since: 1,
     token: 't1',
     leaseUntil: 50,
@@ -95,7 +95,7 @@ test('an event that changes nothing gives the same object back, so that nothing 
 })
 
 test('one that was taken for dead may still tell the truth, unless the run was taken over', () => {
-  const dead: Claim = { state: 'unknown', arguments: 'x', round: 0, answers: { 0: '' }, since: 1, token: 't1' }
+  const dead: Claim = { state: 'unknown', arguments: 'x', round: 0, answers: [''], since: 1, token: 't1' }
   const late = transition(dead, { kind: 'complete', token: 't1', outcome: { result: 7 } })
   assert.equal(late.next?.state, 'completed')
   const attemptAgain = { arguments: 'x', round: 0, answers: '', token: 't2', rerun: true }
