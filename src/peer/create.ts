@@ -10,6 +10,7 @@ import { Answering, type Dialect, type Shared } from './answering.ts'
 import { createEncoder } from './encoder.ts'
 import { agree, briefId, discovery, introduction, openSession } from './handshake.ts'
 import { checkRequest } from './methods.ts'
+import { createInFlight } from './in-flight.ts'
 import type { Answer, Exchange, InFlight, Outlet, Peer, PeerOptions, SelfContainedScope, Session } from './peer.ts'
 import { readDialect } from './self-contained.ts'
 
@@ -24,7 +25,7 @@ export function createPeer(given: PeerOptions): Peer {
   const withHandshake = codecs.newestWithHandshake ?? newest
 
   function answerSelfContained(request: RequestMessage, scope: SelfContainedScope): Exchange {
-    const twin = scope.inFlight?.has(request.id)
+    const twin = scope.inFlight?.get(request.id) !== undefined
     try {
       if (twin) throw new Refusal('DuplicateInFlight')
       const dialect = readDialect(request, scope, options)
@@ -49,7 +50,7 @@ export function createPeer(given: PeerOptions): Peer {
 
   function begin(request: RequestMessage, dialect: Dialect, outlet: Outlet, inFlight: InFlight | undefined): Exchange {
     const answering = new Answering(shared, request, dialect, outlet, inFlight)
-    inFlight?.set(request.id, answering)
+    inFlight?.add(request.id, answering)
     void answering.run()
     return answering
   }
@@ -58,7 +59,7 @@ export function createPeer(given: PeerOptions): Peer {
     request: RequestMessage,
     principal: Principal | undefined,
     transport: Transport,
-    inFlight: InFlight = new Map(),
+    inFlight: InFlight = createInFlight(),
   ): ReturnType<Peer['initialize']> {
     try {
       const agreed = agree(request, options)
@@ -80,7 +81,7 @@ export function createPeer(given: PeerOptions): Peer {
     const { codec, client, logLevel, inFlight } = session
     try {
       const features = session.features(principal)
-      if (inFlight.has(request.id)) throw new Refusal('DuplicateInFlight')
+      if (inFlight.get(request.id) !== undefined) throw new Refusal('DuplicateInFlight')
       if (request.method === 'initialize') throw new Refusal('InvalidRequest')
       checkRequest(request, codec, features, principal, options)
       if (request.method === 'ping') return settled(encoder.result(request.id, 'ping', {}, codec, undefined))
@@ -120,7 +121,7 @@ export function createPeer(given: PeerOptions): Peer {
     },
     answerSelfContained,
     initialize,
-    resume: (agreed, transport) => openSession(agreed, agreed, transport, new Map(), options),
+    resume: (agreed, transport) => openSession(agreed, agreed, transport, createInFlight(), options),
     answerInSession,
     notified: (method, params, session) => {
       if (method === 'notifications/initialized') session.initialized = true

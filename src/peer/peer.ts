@@ -65,7 +65,14 @@ export interface Exchange {
 }
 
 /** The ids in flight on one connection or in one session; the scope within which a second equal id is refused. */
-export type InFlight = Map<RequestId, Exchange>
+export interface InFlight {
+  readonly size: number
+  get(id: RequestId): Exchange | undefined
+  /** Takes in an exchange under an id that nothing here has. */
+  add(id: RequestId, exchange: Exchange): void
+  delete(id: RequestId): void
+  all(): readonly Exchange[]
+}
 
 /** How the headers of an HTTP request are read; names in lower case. A header that came twice is joined by `, `. */
 export type ReadHeader = (name: string) => string | undefined

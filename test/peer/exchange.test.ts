@@ -5,6 +5,7 @@ import { peerFor, type SpeakOptions } from '../../src/defaults.ts'
 import { connectInMemory, result, tool } from '../../src/index.ts'
 import type { Context, Loss, Server } from '../../src/index.ts'
 import type { JsonObject } from '../../src/model/json.ts'
+import { createInFlight } from '../../src/peer/in-flight.ts'
 import type { Exchange, Peer, Session } from '../../src/peer/peer.ts'
 import { clientOf, eras, everything, recorder, serverOf, settled, sure, textOf } from '../server/support.ts'
 
@@ -35,7 +36,7 @@ function gate(): Gate {
 /** Both ways into one peer, with what each says on its way. */
 function open(server: Server, options: SpeakOptions = {}) {
   const peer: Peer = peerFor(server, options)
-  const inFlight = new Map<string | number, Exchange>()
+  const inFlight = createInFlight()
   const said: JsonObject[] = []
   const outlet = { send: (text: string) => void said.push(JSON.parse(text)) }
   const modern = (id: string | number, method: string, params: object = {}): Exchange =>

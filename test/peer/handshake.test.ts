@@ -8,6 +8,7 @@ import type { Principal } from '../../src/model/notification.ts'
 import { isRefusal, type Refusal } from '../../src/model/refusal.ts'
 import type { Description, Served } from '../../src/model/served.ts'
 import { createPeer } from '../../src/peer/create.ts'
+import { createInFlight } from '../../src/peer/in-flight.ts'
 import { agree, briefId, discovery, introduction, openSession } from '../../src/peer/handshake.ts'
 import type { PeerOptions, Session } from '../../src/peer/peer.ts'
 
@@ -96,7 +97,7 @@ test('where no revision has a handshake, the answer names what was asked for and
 function sessionOf(served: Served, capabilities: JsonObject = {}, agreed = revision): Session {
   const names = { key: 'k', initializeId: 'i' }
   const client = { name: 'c', version: '1' }
-  return openSession({ revision: agreed, capabilities, client }, names, 'memory', new Map(), optionsFor(served))
+  return openSession({ revision: agreed, capabilities, client }, names, 'memory', createInFlight(), optionsFor(served))
 }
 
 test('a session begins with what was agreed, and hears of logs from info up', () => {

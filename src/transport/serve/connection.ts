@@ -6,7 +6,8 @@ import type { Logger } from '../../model/ports.ts'
 import { Refusal } from '../../model/refusal.ts'
 import type { RefusalKind } from '../../model/refusal.ts'
 import { timerMs } from '../../model/timer.ts'
-import type { Exchange, InFlight, Outlet, Peer, ReadHeader, SelfContainedScope, Session } from '../../peer/peer.ts'
+import { createInFlight } from '../../peer/in-flight.ts'
+import type { Exchange, Outlet, Peer, ReadHeader, SelfContainedScope, Session } from '../../peer/peer.ts'
 import type { Caps } from '../../wire/caps.ts'
 import { asError, isRequestId, readMessage, resultText } from '../../wire/envelope.ts'
 import type { Message, NotificationMessage, RefusedMessage, RequestId, RequestMessage } from '../../wire/envelope.ts'
@@ -66,7 +67,7 @@ export interface Connection {
  */
 export function createConnection(peer: Peer, options: ConnectionOptions): Connection {
   const { caps, transport, logger } = options
-  const inFlight: InFlight = new Map()
+  const inFlight = createInFlight()
   const open = createBag<Tracked>()
   const handshakes = peer.codecs.newestWithHandshake !== undefined
   let session: Session | undefined
@@ -123,7 +124,7 @@ export function createConnection(peer: Peer, options: ConnectionOptions): Connec
 
   function agree(request: RequestMessage, reply: Reply, principal: Principal | undefined): void {
     if (session !== undefined) return refuse(request.id, 'InvalidRequest', reply)
-    if (inFlight.has(request.id)) return refuse(request.id, 'DuplicateInFlight', reply)
+    if (inFlight.get(request.id) !== undefined) return refuse(request.id, 'DuplicateInFlight', reply)
     const agreed = peer.initialize(request, principal, transport, inFlight)
     reply(agreed.answer)
     session = agreed.session

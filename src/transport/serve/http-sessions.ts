@@ -118,7 +118,7 @@ export function createHttpSessions(
     update: ({ session }, changes) => takeIn(session, changes),
     drop({ session, streams }) {
       // Whoever waits for them is told; not that there is no such session, which would promise that nothing ran.
-      for (const exchange of session.inFlight.values()) exchange.stop(new Refusal('OutcomeUnknown'))
+      for (const exchange of session.inFlight.all()) exchange.stop(new Refusal('OutcomeUnknown'))
       streams.close()
     },
     busy: ({ session, streams }) => session.inFlight.size > 0 || streams.busy,
@@ -162,7 +162,7 @@ export function createHttpSessions(
     } else if (message.kind === 'notification') {
       peer.notified(message.method, message.params, session)
       const id = message.params && own(message.params, 'requestId')
-      if (message.method !== 'notifications/cancelled' || !isRequestId(id) || session.inFlight.has(id)) return
+      if (message.method !== 'notifications/cancelled' || !isRequestId(id) || session.inFlight.get(id)) return
       const reason = message.params && own(message.params, 'reason')
       void tell({ kind: 'cancel', key: session.key, id, reason: typeof reason === 'string' ? reason : undefined })
     }
