@@ -33,8 +33,7 @@ export function parseJson(input: Uint8Array | string, caps: Caps): ParsedJson {
   if (isLonger(input, caps.maxMessageBytes)) return refused('BodyTooLarge', true)
   const text = typeof input === 'string' ? input : decode(input)
   if (text === undefined) return refused('ParseError')
-  const guarded = guardedDepth + (text.trimStart().startsWith('[') ? 1 : 0)
-  const keys = countKeys(text, caps, guarded)
+  const keys = countKeys(text, caps)
   if (keys === undefined) return refused('InvalidRequest', true)
   let value: unknown
   try {
@@ -42,7 +41,8 @@ export function parseJson(input: Uint8Array | string, caps: Caps): ParsedJson {
   } catch {
     return refused('ParseError')
   }
-  return countOwnKeys(value, guarded) === keys ? { value } : refused('InvalidRequest')
+  const own = isComposed(value) ? countOwnKeys(value, depthGuarded(Array.isArray(value))) : 0
+  return own === keys ? { value } : refused('InvalidRequest')
 }
 
 /** Texts are counted byte by byte only where that decides: no character takes more than three. */
@@ -62,21 +62,24 @@ function decode(bytes: Uint8Array): string | undefined {
 }
 
 /**
- * Counts the keys that are written at depths up to `guarded`; `undefined` when a cap is exceeded.
+ * Counts the keys that are written at the depths that are guarded; `undefined` when a cap is exceeded.
  * It trusts that the text is JSON: what it makes of anything else does not matter, since that is refused afterwards.
  */
-function countKeys(text: string, caps: Caps, guarded: number): number | undefined {
+function countKeys(text: string, caps: Caps): number | undefined {
+  let guarded = guardedDepth
   let depth = 0
   let guardedKeys = 0
   let keys = 0
   let values = 0
   for (let at = 0; at < text.length; at++) {
-    switch (text.charCodeAt(at)) {
+    const code = text.charCodeAt(at)
+    switch (code) {
       case quote:
         at = endOfString(text, at + 1)
         break
       case openBrace:
       case openBracket:
+        if (depth === 0) guarded = depthGuarded(code === openBracket)
         if (++depth > caps.maxDepth) return undefined
         values++
         break
@@ -118,11 +121,19 @@ function endOfString(text: string, from: number): number {
 }
 
 /** Counts the keys that survived parsing, as deep as {@link countKeys} counted those that were written. */
-function countOwnKeys(value: unknown, depth: number): number {
-  if (typeof value !== 'object' || value === null || depth === 0) return 0
-  if (Array.isArray(value)) return value.reduce<number>((sum, element) => sum + countOwnKeys(element, depth - 1), 0)
-  const members = Object.values(value)
-  let sum = members.length
-  for (const member of members) sum += countOwnKeys(member, depth - 1)
+function countOwnKeys(value: object, depth: number): number {
+  if (depth === 1) return Array.isArray(value) ? 0 : Object.keys(value).length
+  const members: readonly unknown[] = Array.isArray(value) ? value : Object.values(value)
+  let sum = Array.isArray(value) ? 0 : members.length
+  for (const member of members) if (isComposed(member)) sum += countOwnKeys(member, depth - 1)
   return sum
+}
+
+function isComposed(value: unknown): value is object {
+  return typeof value === 'object' && value !== null
+}
+
+/** A batch is one level around its messages. */
+function depthGuarded(isBatch: boolean): number {
+  return isBatch ? guardedDepth + 1 : guardedDepth
 }
