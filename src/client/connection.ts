@@ -1,10 +1,11 @@
 import { CallFailed } from '../model/failure.ts'
 import type { Caller } from '../peer/calling.ts'
 import { deferred } from './deferred.ts'
+import { asUnsent } from './unsent.ts'
 
 /** A way to one server that is made anew when it breaks. */
 export interface Connection {
-  /** The caller to use; connects where there is none. @throws CallFailed, Refusal; `Cancelled` as soon as it is closed */
+  /** The caller to use; connects where there is none. @throws CallFailed, Refusal, both `ran: 'no'`; `Cancelled` as soon as it is closed */
   caller(): Promise<Caller>
   /** The caller, where there is one just now. */
   readonly current: Caller | undefined
@@ -92,6 +93,8 @@ export function createConnection({ connect, renewed, left }: ConnectionOptions):
   async function make(): Promise<Caller> {
     try {
       return use(await dial(false))
+    } catch (error) {
+      throw asUnsent(error)
     } finally {
       making = undefined
       connecting = undefined

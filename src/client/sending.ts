@@ -186,7 +186,7 @@ async function deliver(job: Job, key: string | undefined, until: number, sending
     const wait = await waitBefore(last, { attempts, keyed, mayHaveRun }, caller, job, sending)
     if (wait === undefined || performance.now() + wait > until || signal?.aborted)
       throw mayHaveRun ? asUnknown(last) : last
-    await pause(wait, signal)
+    await pause(wait, signal, mayHaveRun ? 'unknown' : 'no')
   }
 }
 
@@ -297,10 +297,14 @@ function count(error: unknown, breaker: Breaker): void {
 }
 
 /** Waits; an aborted signal ends it the way that it ends a call. */
-export async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+export async function pause(
+  ms: number,
+  signal: AbortSignal | undefined,
+  ran: 'no' | 'unknown' = 'unknown',
+): Promise<void> {
   try {
     await delay(timerMs(ms), undefined, signal && { signal })
   } catch {
-    throw cancelledBy(signal, 'unknown')
+    throw cancelledBy(signal, ran)
   }
 }

@@ -1,10 +1,12 @@
 // Defends: once anything of a call has reached its server, no later failure of the call says that it did not run.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { CallFailed, connect, type ClientOptions } from '../../src/client.ts'
+import { setTimeout as delay } from 'node:timers/promises'
+import { CallFailed, connect, isFailure, type ClientOptions } from '../../src/client.ts'
 import { refusals } from '../../src/codec/refusals.ts'
 import { tool } from '../../src/index.ts'
 import { serverOf, sure } from '../server/support.ts'
+import { until } from '../transport/dial/support.ts'
 import { memoryTarget, type MemoryTarget } from './memory-link.ts'
 import { add, connected, eras, legacy, modern, quick, toolOf } from './support.ts'
 
@@ -70,6 +72,74 @@ for (const revision of eras) {
     }
     const call = pair.client.call('add', { a: 1, b: 1 }, { idempotencyKey: 'mine' })
     await assert.rejects(call, { kind: 'DuplicateInFlight', ran: 'unknown' })
+  })
+}
+
+/** From now on the server goes as soon as somebody introduces themselves, so many times. */
+function goWhenMet(target: MemoryTarget, times: number): void {
+  let left = times
+  target.alter = (message, way) => {
+    const introduces = message.method === 'initialize' || message.method === 'server/discover'
+    if (way === '<' || !introduces || left === 0) return message
+    left -= 1
+    queueMicrotask(() => target.drop())
+    return undefined
+  }
+}
+
+for (const revision of eras) {
+  const counted = () => {
+    const state = { runs: 0 }
+    return { state, served: serverOf({ tools: [toolOf('counted', () => String((state.runs += 1)))] }) }
+  }
+
+  test(`${revision}: a call did not run for which no connection could be made again`, async () => {
+    const { served, state } = counted()
+    await using pair = await connected(served, { revision })
+    goWhenMet(pair.target, Infinity)
+    pair.target.drop()
+    const thrown = await pair.client.call('counted').catch((error: unknown) => error)
+    assert.ok(isFailure(thrown))
+    assert.deepEqual([thrown.kind, thrown.ran], ['ConnectionLost', 'no'])
+    assert.ok(isFailure(thrown.cause) && thrown.cause.ran === 'unknown')
+    assert.deepEqual([state.runs, pair.target.sent().includes('tools/call')], [0, false])
+  })
+
+  test(`${revision}: so it is made once there is a connection`, async () => {
+    const { served, state } = counted()
+    await using pair = await connected(served, { revision })
+    goWhenMet(pair.target, 2)
+    pair.target.drop()
+    assert.equal((await pair.client.call('counted')).text, '1')
+    assert.equal(state.runs, 1)
+  })
+
+  test(`${revision}: a call that was lost before no connection could be made again may have run`, async () => {
+    const { served } = counted()
+    await using pair = await connected(served, { revision })
+    pair.target.alter = (message, way) => {
+      if (way === '<' || message.method !== 'tools/call') return message
+      goWhenMet(pair.target, Infinity)
+      queueMicrotask(() => pair.target.drop())
+      return message
+    }
+    await assert.rejects(pair.client.call('counted'), { kind: 'ConnectionLost', ran: 'unknown' })
+  })
+
+  test(`${revision}: who gives up a call between two attempts to connect knows that it did not run`, async () => {
+    const { served } = counted()
+    await using pair = await connected(served, { revision, retry: { delayMs: 60_000, maxDelayMs: 60_000 } })
+    goWhenMet(pair.target, Infinity)
+    pair.target.drop()
+    const giveUp = new AbortController()
+    const call = assert.rejects(pair.client.call('counted', {}, { signal: giveUp.signal }), {
+      kind: 'Cancelled',
+      ran: 'no',
+    })
+    await until(() => pair.target.links > 1)
+    await delay(50)
+    giveUp.abort()
+    await call
   })
 }
 
