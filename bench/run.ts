@@ -1,5 +1,5 @@
 // Measures Dragoman as built against the least that could do the same, in one run, and prints the ratios.
-//   npm run bench                    everything, about eight minutes
+//   npm run bench                    everything, about ten minutes
 //   npm run bench -- --quick         less of it, about a minute
 //   npm run bench -- --only TEXT     the cases whose name contains TEXT; can be given several times
 //   npm run bench -- --json FILE     writes the rows to FILE too
@@ -14,6 +14,7 @@ import { full, quick } from './effort.ts'
 import { benchHttp } from './http.ts'
 import { benchMemory } from './memory.ts'
 import { benchMiddleware } from './middleware.ts'
+import { benchOnce } from './once.ts'
 import { readOptions } from './options.ts'
 import { isWithin, toTable, type Row } from './rows.ts'
 import { benchStartup } from './startup.ts'
@@ -31,7 +32,7 @@ const found = (more: readonly Row[]): void => {
   for (const { name, ratio } of more) console.error(`${name}: ${ratio.toFixed(2)}`)
 }
 
-for (const bench of [benchMemory, benchHttp, benchMiddleware, benchClient, benchStartup])
+for (const bench of [benchMemory, benchHttp, benchMiddleware, benchOnce, benchClient, benchStartup])
   await bench(effort, wanted, found)
 if (rows.length === 0) throw new Error(`No case has ${options.only.join(' or ')} in its name`)
 
