@@ -19,9 +19,6 @@ const cases = [
   { name: 'middleware / telemetry with a tracer / server CPU', child: 'http-traced', budget: undefined },
 ] as const
 
-/** Windows shorter than what disturbs them, and more of them, so that both of a round are disturbed alike. */
-const shorter = 3
-
 /** Measures all that `wanted` lets through, and calls `found` with the row of each case. */
 export async function benchMiddleware(
   effort: Effort,
@@ -49,9 +46,9 @@ async function alternate(pair: readonly [Child, Child], effort: Effort): Promise
     while (requests < effort.warmUp.requests)
       requests += (await drive(plansFor(server), effort.windowMs, server.cpu)).requests
   }
-  for (let round = 0; round < effort.rounds * 4 * shorter; round++) {
+  for (let round = 0; round < effort.rounds * 4; round++) {
     for (const at of rotated([0, 1] as const, round)) {
-      figures[at].push(perRequest(await drive(plansFor(pair[at]), effort.windowMs / shorter, pair[at].cpu)))
+      figures[at].push(perRequest(await drive(plansFor(pair[at]), effort.windowMs, pair[at].cpu)))
     }
   }
   return figures
