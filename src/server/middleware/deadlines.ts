@@ -38,7 +38,8 @@ export function createDeadlines(ms: number): Deadlines {
   function look(): void {
     try {
       const now = performance.now()
-      while (ring.after !== ring && ring.after.at <= now) {
+      // Asked this way round, so that a time that is no number is up at once, and not in the way of the others for ever.
+      while (ring.after !== ring && !(ring.after.at > now)) {
         const { after } = ring
         remove(after)
         after.expire()

@@ -43,7 +43,9 @@ export function logCalls({ logger: given, clock = Date.now }: LogCallsOptions): 
   }
 }
 
-function outcomeOf(result: JsonObject): string {
+function outcomeOf(result: JsonObject | null | undefined): string {
+  // A layer that comes to nothing; whoever encodes the answer refuses it.
+  if (result === undefined || result === null) return 'InternalError'
   if (own(result, 'isError') === true) return 'isError'
   return typeof result.resultType === 'string' ? result.resultType : 'complete'
 }

@@ -5,7 +5,7 @@ import { isRefusal, Refusal } from '../../model/refusal.ts'
 import type { CallContext } from '../../model/served.ts'
 import type { Middleware } from '../middleware.ts'
 import { createAbout, type About } from './telemetry-attributes.ts'
-import { parentOf, TracedContext, type Tracing } from './trace-context.ts'
+import { parentOf, TracedContext, type Parent, type Tracing } from './trace-context.ts'
 
 /** Where spans and measurements go. */
 export interface TelemetryOptions {
@@ -62,14 +62,13 @@ const strangers: ReadonlySet<string> = new Set(['UnknownTool', 'UnknownPrompt', 
 
 /**
  * A span and a measurement for every operation, by OpenTelemetry's semantic conventions for MCP. The API is handed in,
- * so that nothing is loaded where nobody traces; and while nobody listens, operations pass untouched. Listening is left out; so is what the server never hears of, such as
- * handshakes and malformed requests.
+ * so that nothing is loaded where nobody traces; and while nobody listens, operations pass untouched. Listening is left
+ * out; so is what the server never hears of, such as handshakes and malformed requests.
  */
 export function telemetryOver(api: TelemetryApi, told: Told, options: TelemetryOptions = {}): Middleware {
-  const tracer = (options.tracerProvider ?? api.trace).getTracer(scope)
+  const tracers = createTracers(api, options.tracerProvider)
   const aboutOf = createAbout()
   const durations = createDurations(api, options.meterProvider)
-  const isHeard = options.tracerProvider ? () => true : createHearing(api)
 
   function end({ span, began, about }: Timed, failure: Failure | undefined): void {
     if (!failure) {
@@ -97,8 +96,12 @@ export function telemetryOver(api: TelemetryApi, told: Told, options: TelemetryO
   }
 
   /** The span of an operation, and what is carried on from it: nothing where nobody traces and nothing came with it. */
-  function begin(call: Call, context: CallContext): { readonly timed: Timed; readonly tracing: Tracing | undefined } {
-    const { active, parent, links } = parentOf(api, call, context)
+  function begin(
+    call: Call,
+    context: CallContext,
+    tracer: Otel.Tracer,
+    { parent, links, isNew }: Parent,
+  ): { readonly timed: Timed; readonly tracing: Tracing | undefined } {
     const about = aboutOf(call, context)
     const began = performance.now()
     const span = tracer.startSpan(about.name, { kind: api.SpanKind.SERVER, attributes: about.all, links }, parent)
@@ -107,15 +110,19 @@ export function telemetryOver(api: TelemetryApi, told: Told, options: TelemetryO
       const uri = own(call.params, 'uri')
       if (typeof uri === 'string') span.setAttribute('mcp.resource.uri', uri)
     }
-    const isCarried = span.spanContext().traceId !== api.INVALID_TRACEID || parent !== active
+    const isCarried = span.spanContext().traceId !== api.INVALID_TRACEID || isNew
     const tracing = isCarried ? { api, tracer, within: api.trace.setSpan(parent, span) } : undefined
     return { timed: { span, began, about }, tracing }
   }
 
   return {
     all: async (call, context, next) => {
-      if (call.method === endless || !(isHeard() || durations().isHeard)) return next(call, context)
-      const { timed, tracing } = begin(call, context)
+      if (call.method === endless) return next(call, context)
+      const { tracer, isHeard } = tracers()
+      const parent = parentOf(api, call, context)
+      // What comes in is passed on even where nobody else listens.
+      if (parent.isAlone && !isHeard && !durations().isHeard) return next(call, context)
+      const { timed, tracing } = begin(call, context, tracer, parent)
       try {
         const result = await (tracing === undefined
           ? next(call, context)
@@ -159,11 +166,26 @@ function createDurations(api: TelemetryApi, own: Otel.MeterProvider | undefined)
   }
 }
 
-/** Tells whether a tracer is set up for the process, or a propagator, which alone passes on what comes in. */
-function createHearing(api: TelemetryApi): () => boolean {
+/** What makes spans. */
+interface Spans {
+  readonly tracer: Otel.Tracer
+  /** Whether anybody is told of them. */
+  readonly isHeard: boolean
+}
+
+/** The tracer of whatever provider is set up: that of one which was let go would tell it of all that comes after. */
+function createTracers(api: TelemetryApi, own: Otel.TracerProvider | undefined): () => Spans {
   const nobody = new api.ProxyTracerProvider().getDelegate()
+  let provider = own ?? api.trace.getTracerProvider()
+  let tracer = provider.getTracer(scope)
   return () => {
-    const provider = api.trace.getTracerProvider() as Partial<Otel.ProxyTracerProvider>
-    return provider.getDelegate?.() !== nobody || api.propagation.fields().length > 0
+    const now = own ?? api.trace.getTracerProvider()
+    if (now !== provider) {
+      provider = now
+      tracer = now.getTracer(scope)
+    }
+    // The global one stands for the one that is set up, if one is.
+    const proxy: Partial<Otel.ProxyTracerProvider> = now
+    return { tracer, isHeard: own !== undefined || proxy.getDelegate?.() !== nobody }
   }
 }

@@ -29,22 +29,29 @@ const fromHeaders: Otel.TextMapGetter<(name: string) => string | undefined> = {
   get: (header, key) => header(key.toLowerCase()),
 }
 
+/** What an operation is part of. */
+export interface Parent {
+  readonly parent: Otel.Context
+  readonly links: Otel.Link[]
+  /** Whether something came with the operation. */
+  readonly isNew: boolean
+  /** Whether nothing did, nor is a span active here: whatever the operation says carries no trace on but its own. */
+  readonly isAlone: boolean
+}
+
 /**
  * What an operation is part of: the span that the request's `_meta` names, linked to the one that is active here; else
  * the active one, which instrumentation of the HTTP server made; else the one that the HTTP headers name.
  */
-export function parentOf(
-  { context, propagation, trace }: TelemetryApi,
-  call: Call,
-  { header }: CallContext,
-): { readonly active: Otel.Context; readonly parent: Otel.Context; readonly links: Otel.Link[] } {
+export function parentOf({ context, propagation, trace }: TelemetryApi, call: Call, { header }: CallContext): Parent {
   const active = context.active()
   const here = trace.getSpanContext(active)
   const said = propagation.extract(active, call.meta, fromMeta)
   if (said !== active && trace.getSpanContext(said) !== here)
-    return { active, parent: said, links: here ? [{ context: here }] : [] }
+    return { parent: said, links: here ? [{ context: here }] : [], isNew: true, isAlone: false }
   const parent = here || !header ? said : propagation.extract(said, header, fromHeaders)
-  return { active, parent, links: [] }
+  const isNew = parent !== active
+  return { parent, links: [], isNew, isAlone: !isNew && here === undefined }
 }
 
 /** The context of an operation that is traced: what it tells and asks the client carries the trace on, in `_meta`. */

@@ -36,6 +36,14 @@ test('what is stopped is never up, and what begins after it has all of its time'
   assert.deepEqual(up, [])
 })
 
+test('a time that is no number is up at once', async () => {
+  const deadlines = createDeadlines(Number.NaN)
+  const up: string[] = []
+  deadlines.start(() => up.push('up'))
+  await sleep(50)
+  assert.deepEqual(up, ['up'])
+})
+
 test('a deadline keeps the process until it is up, and no longer than it is wanted', () => {
   const run = (then: string): { readonly status: number | null; readonly ms: number; readonly said: string } => {
     const source = `

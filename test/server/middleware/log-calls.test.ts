@@ -44,6 +44,19 @@ test('2026-07-28: a question is an outcome of its own', async () => {
   assert.equal(fields()[0]?.['outcome'], 'input_required')
 })
 
+test('a layer within that comes to nothing is logged as the failure that it is', async () => {
+  const { lines, logger } = recorder()
+  const nothing = { all: () => Promise.resolve(undefined as never) }
+  const client = await clientOf(
+    serverOf({ middleware: [logCalls({ logger }), nothing], tools: [tool('echo', {}, () => 'echo')] }),
+  )
+  assert.equal((await client.request('tools/call', { name: 'echo' })).error?.code, -32603)
+  assert.deepEqual(
+    lines.map(({ fields }) => (fields as Record<string, unknown>)['outcome']),
+    ['InternalError'],
+  )
+})
+
 test("a caller's text stands in the line escaped and cut", async () => {
   const { server, fields } = logged()
   const client = await clientOf(server)

@@ -38,16 +38,32 @@ const called = async (name: string) => {
   return { client, call: (meta?: Record<string, unknown>) => client.request('tools/call', { name }, meta as never) }
 }
 
+/** Sets up a tracer. @returns the way to tell the names of its spans */
+function trace(): () => readonly string[] {
+  const spans = new InMemorySpanExporter()
+  api.trace.setGlobalTracerProvider(new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(spans)] }))
+  return () => spans.getFinishedSpans().map(({ name }) => name)
+}
+
 test('a tracer that is set up late sees what is called from then on', async () => {
   const { call } = await called('echo')
   await call()
-  const spans = new InMemorySpanExporter()
-  api.trace.setGlobalTracerProvider(new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(spans)] }))
+  const names = trace()
   await call()
-  assert.deepEqual(
-    spans.getFinishedSpans().map(({ name }) => name),
-    ['tools/call echo'],
-  )
+  assert.deepEqual(names(), ['tools/call echo'])
+})
+
+test('a tracer that is let go sees nothing any more, and one that is set up after it sees the rest', async () => {
+  const early = trace()
+  const { call } = await called('echo')
+  await call()
+  api.trace.disable()
+  api.propagation.setGlobalPropagator(new W3CTraceContextPropagator())
+  await call()
+  const late = trace()
+  await call()
+  assert.deepEqual(early(), ['tools/call echo'])
+  assert.deepEqual(late(), ['tools/call echo'])
 })
 
 test('a meter that is set up late measures what is called from then on', async () => {
@@ -67,9 +83,17 @@ test('a meter that is set up late measures what is called from then on', async (
   )
 })
 
-test('a propagator alone passes on what comes in', async () => {
-  const { client, call } = await called('report')
-  api.propagation.setGlobalPropagator(new W3CTraceContextPropagator())
-  await call({ traceparent, progressToken: 'p' })
-  assert.deepEqual(client.heard.at(-1)?.params?.['_meta'], { traceparent })
-})
+/** One that does not say which fields it uses. */
+class Discreet extends W3CTraceContextPropagator {
+  override fields(): string[] {
+    return []
+  }
+}
+
+for (const propagator of [new W3CTraceContextPropagator(), new Discreet()])
+  test(`a propagator alone passes on what comes in (${propagator.constructor.name})`, async () => {
+    const { client, call } = await called('report')
+    api.propagation.setGlobalPropagator(propagator)
+    await call({ traceparent, progressToken: 'p' })
+    assert.deepEqual(client.heard.at(-1)?.params?.['_meta'], { traceparent })
+  })
