@@ -48,7 +48,8 @@ function createLimit(ms: number): Limit {
   const deadlines = createDeadlines(ms)
   return (call, context, next, late) => {
     const limited = new LimitedContext(context)
-    const running = next(call, limited)
+    // Not every layer is held to its type: one may answer at once.
+    const running = Promise.resolve(next(call, limited))
     return new Promise((resolve, reject) => {
       const deadline = deadlines.start(() => {
         try {

@@ -57,6 +57,15 @@ test('a layer within that comes to nothing is logged as the failure that it is',
   )
 })
 
+test('a layer within that answers at once, which its type forbids, is logged like any other', async () => {
+  const { lines, logger } = recorder()
+  const atOnce = { all: () => ({ tools: [] }) as never }
+  const tools = [tool('echo', {}, () => 'echo')]
+  const client = await clientOf(serverOf({ middleware: [logCalls({ logger }), atOnce], tools }))
+  assert.deepEqual((await client.request('tools/list')).result?.['tools'], [])
+  assert.equal((lines[0]?.fields as Record<string, unknown>)['outcome'], 'complete')
+})
+
 test("a caller's text stands in the line escaped and cut", async () => {
   const { server, fields } = logged()
   const client = await clientOf(server)

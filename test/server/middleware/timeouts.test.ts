@@ -68,6 +68,13 @@ test('a tool may have a limit of its own, or none', async () => {
   assert.equal(textOf(await client.request('tools/call', { name: 'endless' })), 'endless')
 })
 
+test('a layer within that answers at once, which its type forbids, is in time', async () => {
+  const atOnce = { call: () => ({ content: [{ type: 'text', text: 'at once' }] }) as never }
+  const tools = [tool('quick', {}, () => 'quick')]
+  const client = await clientOf(serverOf({ tools, middleware: [timeouts({ ms: 1_000 }), atOnce] }))
+  assert.equal(textOf(await client.request('tools/call', { name: 'quick' })), 'at once')
+})
+
 test('a name that every object has is no limit', async () => {
   const client = await clientOf(
     serverOf({ tools: [tool('constructor', {}, () => 'built')], middleware: [timeouts({ tools: {} })] }),
