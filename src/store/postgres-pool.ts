@@ -116,12 +116,19 @@ export async function queryPool(
 export function toStoreError(error: unknown): Error {
   if (error instanceof StoreUnavailable || error instanceof Refusal) return error
   const state = stateOf(error)
-  if (state === '53100' || state === '53200') return new Refusal('StoreFull', { cause: error })
+  if (hasNoRoom(state, error)) return new Refusal('StoreFull', { cause: error })
   const isMissing = state === '42P01' || state === '3F000' || state === '42883'
   const hint = isMissing ? '; run `dragoman migrate`' : ''
   // Errors of these classes tell of the connection or the server's end, and not of the statement.
   const attempted = state === undefined || /^(?:08|57P|58|XX)/.test(state) ? 'unknown' : 'no'
   return new StoreUnavailable(`PostgreSQL: ${reasonOf(error)}${hint}`, { attempted, cause: error })
+}
+
+/** Whether the disk or the memory is full, or what was sent is longer than a row or an index may be: that does not pass. */
+function hasNoRoom(state: string | undefined, error: unknown): boolean {
+  if (state === '53100' || state === '53200' || state === '54000') return true
+  // The one such error without a state of its own; its words are not translated.
+  return state === 'XX000' && reasonOf(error).startsWith('invalid memory alloc request size')
 }
 
 /** The SQLSTATE of an error that the server answered with. */

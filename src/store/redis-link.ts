@@ -154,10 +154,17 @@ function createLine(connect: () => Promise<RedisConnect>, timeoutMs: number, lis
 function toStoreError(error: unknown): Error {
   if (error instanceof StoreUnavailable) return error
   const reason = reasonOf(error)
-  if (reason.startsWith('OOM')) return new Refusal('StoreFull', { cause: error })
-  // An answer begins with its kind in capitals, and was given instead of an effect; anything else is the connection's.
-  const attempted = /^[A-Z]{2,} /.test(reason) ? 'no' : 'unknown'
-  return new StoreUnavailable(reason, { attempted, cause: error })
+  if (reason.startsWith('OOM') || reason.startsWith(tooLong)) return new Refusal('StoreFull', { cause: error })
+  // An answer was given instead of an effect; anything else is the connection's.
+  return new StoreUnavailable(reason, { attempted: isAnswer(error) ? 'no' : 'unknown', cause: error })
+}
+
+/** What Redis says of a text that is longer than it takes, before it breaks the connection. */
+const tooLong = 'ERR Protocol error: invalid bulk length'
+
+/** Whether an error is an answer of the server's: these begin with their kind in capitals. */
+export function isAnswer(error: unknown): boolean {
+  return /^[A-Z]{2,} /.test(reasonOf(error))
 }
 
 function reasonOf(error: unknown): string {

@@ -7,6 +7,7 @@ import type { RedisConnect } from './redis-connection.ts'
 import { connectIoredis, type IoredisClient } from './redis-ioredis.ts'
 import { redisKeys } from './redis-keys.ts'
 import { createRedisLink } from './redis-link.ts'
+import { mustBeTaken } from './redis-longest.ts'
 import { connectNodeRedis, type NodeRedisClient } from './redis-node-redis.ts'
 import { appendScript, deleteScript, listScript, putInGroupScript, putScript, readScript } from './redis-scripts.ts'
 import { evictionRank } from './rooms.ts'
@@ -64,6 +65,8 @@ export function redis(where: RedisStoreOptions | RedisClient): Store {
       return value === undefined || version === undefined ? undefined : { value, version: Number(version) }
     },
     async put(key, value, { ifVersion = '', expiresAt, maxInGroup = '', evict = 'never' } = {}) {
+      const asked = mustBeTaken(value, link)
+      if (asked !== undefined) await asked
       const sets = keys.setsOf(key)
       const args = [value, String(ifVersion), whole(expiresAt)]
       const version =
@@ -92,6 +95,8 @@ export function redis(where: RedisStoreOptions | RedisClient): Store {
       })
     },
     async append(log, value, { maxEntries, maxBytes = '', maxAgeMs = '', expiresAt }) {
+      const asked = mustBeTaken(value, link)
+      if (asked !== undefined) await asked
       const bounds = [String(Math.max(1, maxEntries)), String(maxBytes), String(maxAgeMs), String(toExpiry(expiresAt))]
       return Number(await link.run(appendScript, [keys.log(log)], [value, ...bounds]))
     },

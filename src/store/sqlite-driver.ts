@@ -70,16 +70,22 @@ export function isBusy(error: unknown): boolean {
   return resultCode(error) === 'SQLITE_BUSY'
 }
 
-/** Whether the disk, or what the file may take of it, is full. */
-export function isDiskFull(error: unknown): boolean {
-  return resultCode(error) === 'SQLITE_FULL'
+/** Whether the disk, or what the file may take of it, is full, or a text is longer than SQLite takes. */
+export function hasNoRoom(error: unknown): boolean {
+  const code = resultCode(error)
+  return code === 'SQLITE_FULL' || code === 'SQLITE_TOOBIG'
 }
+
+const codes: ReadonlyMap<number, string> = new Map([
+  [5, 'SQLITE_BUSY'],
+  [13, 'SQLITE_FULL'],
+  [18, 'SQLITE_TOOBIG'],
+])
 
 /** The primary result code: libsql and better-sqlite3 name it, node:sqlite has its number. */
 function resultCode(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined
-  const number = 'errcode' in error && typeof error.errcode === 'number' ? error.errcode & 0xff : undefined
-  if (number !== undefined) return number === 5 ? 'SQLITE_BUSY' : number === 13 ? 'SQLITE_FULL' : undefined
+  if ('errcode' in error && typeof error.errcode === 'number') return codes.get(error.errcode & 0xff)
   const name = 'code' in error ? String(error.code) : ''
-  return /^SQLITE_(?:BUSY|FULL)/.exec(name)?.[0]
+  return /^SQLITE_(?:BUSY|FULL|TOOBIG)/.exec(name)?.[0]
 }

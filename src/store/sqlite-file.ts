@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { Refusal } from '../model/refusal.ts'
 import { StoreUnavailable } from '../model/store-unavailable.ts'
-import { isBusy, isDiskFull, openDatabase, type SqliteDatabase, type SqliteDriver } from './sqlite-driver.ts'
+import { hasNoRoom, isBusy, openDatabase, type SqliteDatabase, type SqliteDriver } from './sqlite-driver.ts'
 import { migrations } from './sqlite-schema.ts'
 import { createWriter } from './sqlite-writer.ts'
 
@@ -40,7 +40,7 @@ export interface SqliteFile {
   /**
    * Writes, in the order of calls, as a whole or not at all. `work` may be run again where others failed beside it, so it
    * does nothing but write. `single` promises that it is one statement, which is a whole by itself.
-   * @throws StoreUnavailable when it cannot in time, Refusal `StoreFull` when the disk is full
+   * @throws StoreUnavailable when it cannot in time, Refusal `StoreFull` when the disk is full, or a text is too long
    */
   write<Result>(work: () => Result, single?: boolean): Promise<Result>
   /** Calls `listener` whenever something that was written is taken back. */
@@ -161,7 +161,7 @@ function rollBack(database: SqliteDatabase): void {
 
 function toStoreError(error: unknown, path: string): Error {
   if (error instanceof Refusal || error instanceof StoreUnavailable) return error
-  if (isDiskFull(error)) return new Refusal('StoreFull', { cause: error })
+  if (hasNoRoom(error)) return new Refusal('StoreFull', { cause: error })
   const reason = error instanceof Error ? error.message : String(error)
   return new StoreUnavailable(`SQLite file ${path}: ${reason}`, { cause: error })
 }

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import pg from 'pg'
+import { isRefusal } from '../../src/model/refusal.ts'
 import { isStoreUnavailable } from '../../src/model/store-unavailable.ts'
 import { migratePostgres } from '../../src/store/postgres-migrate.ts'
+import { toStoreError } from '../../src/store/postgres-pool.ts'
 import { postgres } from '../../src/store/postgres.ts'
 import { postgresMissing, startPostgres } from '../../tools/postgres-server.ts'
 import { hearsItself, outageContract } from './outages.ts'
@@ -48,6 +51,28 @@ test('a pool can be handed in, and stays open', { skip: missing }, async () => {
   await store.close()
   assert.equal((await pool.query('SELECT 1 AS one')).rows[0]?.one, 1)
   await pool.end()
+})
+
+test('what is longer than PostgreSQL takes is refused as StoreFull', { skip: missing }, async () => {
+  const store = postgres({ connectionString: url(), schema: schema('long'), migrate: true })
+  const long = randomBytes(10_000).toString('base64')
+  const refused = [
+    store.put(long, 'a'),
+    store.put(long, 'a', { ifVersion: 0 }),
+    store.put(`group/${long}`, 'a', { maxInGroup: 3 }),
+    store.append(long, 'a', { maxEntries: 3, expiresAt: Date.now() + 60_000 }),
+  ]
+  await Promise.all(refused.map((each) => assert.rejects(each, { kind: 'StoreFull' })))
+  assert.equal(await store.get(long), undefined)
+  await store.close()
+})
+
+test('so is a text that there is no room for in its memory', () => {
+  // As it says where a text comes near to a gigabyte, which takes several to make.
+  const thrown = Object.assign(new Error('invalid memory alloc request size 1073741840'), { code: 'XX000' })
+  assert.ok(isRefusal(toStoreError(thrown)))
+  const other = toStoreError(Object.assign(new Error('cache lookup failed'), { code: 'XX000' }))
+  assert.ok(isStoreUnavailable(other) && other.attempted === 'unknown')
 })
 
 test('without its tables a store says what to do', { skip: missing }, async () => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Cluster, Redis } from 'ioredis'
 import { createClient } from 'redis'
+import { isRefusal } from '../../src/model/refusal.ts'
 import { isStoreUnavailable } from '../../src/model/store-unavailable.ts'
 import { redis } from '../../src/store/redis.ts'
 import { redisMissing, startRedis } from '../../tools/redis-server.ts'
@@ -69,6 +70,52 @@ test('a full server refuses as StoreFull, and goes on answering', { skip: noBina
   assert.equal((await store.get('kept'))?.value, 'a')
   await admin.config('SET', 'maxmemory', '0')
   assert.equal(await store.get('new'), undefined)
+  await store.close()
+  admin.disconnect()
+  await server.stop()
+})
+
+for (const driver of ['ioredis', 'redis'] as const) {
+  test(`by ${driver}, a text that is longer than Redis takes is refused as StoreFull, and harms nobody`, async (context) => {
+    if (noBinary !== undefined) return context.skip(noBinary)
+    const server = await startRedis()
+    const admin = new Redis(server.url)
+    const store = redis({ url: server.url, driver })
+    await store.put('kept', 'a')
+    await admin.config('SET', 'proto-max-bulk-len', '2mb')
+    const [long, most] = ['é'.repeat(2 ** 20 + 1), 'é'.repeat(2 ** 20)]
+    const options = { maxEntries: 3, expiresAt: Date.now() + 60_000 }
+    const refused = [
+      store.put('new', long),
+      store.put('new/grouped', long, { maxInGroup: 3 }),
+      store.append('new', long, options),
+    ]
+    const beside = Promise.all([store.get('kept'), store.put('beside', 'b')])
+    await Promise.all(refused.map((each) => assert.rejects(each, { kind: 'StoreFull' })))
+    assert.equal((await beside)[0]?.value, 'a')
+    assert.notEqual(await store.put('new', most), undefined)
+    assert.equal((await store.get('new'))?.value, most)
+    assert.equal(await store.append('new', most, options), 1)
+    await store.close()
+    admin.disconnect()
+    await server.stop()
+  })
+}
+
+test('where Redis does not tell how long a text may be, its refusal does', { skip: noBinary }, async () => {
+  const server = await startRedis()
+  const admin = new Redis(server.url)
+  await admin.config('SET', 'proto-max-bulk-len', '1mb')
+  await admin.call('ACL', 'SETUSER', 'default', '-config')
+  const store = redis({ url: server.url })
+  await store.put('kept', 'a')
+  // It breaks the connection with that, so that its words may be lost.
+  for (let attempts = 0; ; attempts++) {
+    const thrown = await store.put('new', 'a'.repeat(2 ** 20 + 1)).catch((error: unknown) => error)
+    if (isRefusal(thrown) && thrown.kind === 'StoreFull') break
+    assert.ok(isStoreUnavailable(thrown) && attempts < 200, String(thrown))
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  }
   await store.close()
   admin.disconnect()
   await server.stop()

@@ -10,7 +10,13 @@ import { isRefusal } from '../../src/model/refusal.ts'
 import { isStoreUnavailable } from '../../src/model/store-unavailable.ts'
 import { never } from '../../src/store/expiry.ts'
 import { migrations } from '../../src/store/sqlite-schema.ts'
-import { openDatabase, type SqliteDatabase, type SqliteDriver } from '../../src/store/sqlite-driver.ts'
+import {
+  hasNoRoom,
+  isBusy,
+  openDatabase,
+  type SqliteDatabase,
+  type SqliteDriver,
+} from '../../src/store/sqlite-driver.ts'
 import { sqlite } from '../../src/store/sqlite.ts'
 import { storeContract, type StoreUnderTest } from './contract.ts'
 
@@ -167,6 +173,46 @@ test('no version comes twice, however often a key was put over before it was del
     }
   }
   await store.close()
+})
+
+test('a text that is longer than SQLite takes is refused as StoreFull, and what is written beside it is written', async () => {
+  const path = newPath()
+  await sqlite(path).close()
+  const database = openDatabase(path, undefined)
+  // A text of a gigabyte takes several to make: one that the file itself makes longer meets the same end.
+  for (const table of ['kept', 'log_entry']) {
+    database.exec(`CREATE TRIGGER long_${table} BEFORE INSERT ON ${table} WHEN new.value = 'long'
+      BEGIN SELECT length(zeroblob(2000000000)); END`)
+  }
+  database.close()
+  const store = sqlite(path)
+  const options = { maxEntries: 5, expiresAt: Date.now() + 60_000 }
+  const tooLong = [
+    store.put('a', 'long'),
+    store.put('b', 'long', { ifVersion: 0 }),
+    store.append('log', 'long', options),
+  ]
+  const beside = store.put('c', 'short')
+  await Promise.all(tooLong.map((each) => assert.rejects(each, { kind: 'StoreFull' })))
+  assert.equal((await store.get('c'))?.version, await beside)
+  assert.deepEqual([await store.get('a'), await store.get('b')], [undefined, undefined])
+  assert.deepEqual((await store.read('log', 0)).entries, [])
+  await store.close()
+})
+
+test('what every driver says of a full file, of a long text, and of a file that another holds, is understood', () => {
+  const said = (members: object): Error => Object.assign(new Error('said'), members)
+  for (const [name, number] of [
+    ['SQLITE_FULL', 13],
+    ['SQLITE_TOOBIG', 18],
+  ] as const) {
+    assert.ok(hasNoRoom(said({ code: name })))
+    assert.ok(hasNoRoom(said({ code: 'ERR_SQLITE_ERROR', errcode: number })))
+    assert.ok(!isBusy(said({ errcode: number })))
+  }
+  assert.ok(isBusy(said({ code: 'SQLITE_BUSY_SNAPSHOT' })) && isBusy(said({ errcode: 517 })))
+  for (const other of [said({ code: 'SQLITE_IOERR' }), said({ errcode: 10 }), said({}), 'SQLITE_FULL'])
+    assert.ok(!hasNoRoom(other) && !isBusy(other))
 })
 
 test('a full disk refuses as StoreFull, and nothing has happened', async () => {
