@@ -2,6 +2,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
+import type { Middleware } from '../../src/index.ts'
+import type { CallContext } from '../../src/model/served.ts'
+import { InnerContext } from '../../src/server/middleware/inner-context.ts'
 import type { TestClientOptions } from '../../src/testing.ts'
 import { ada, bob, clientOf, legacy, ok, related, until, workshop, yes } from './support.ts'
 
@@ -221,6 +224,36 @@ test('two who wait for one task are asked once; a client that cannot answer is t
   const both = await Promise.all([1, 2].map(() => client.request('tasks/result', { taskId: String(taskId) })))
   assert.equal(client.heard.filter(({ method }) => method === 'elicitation/create').length, 2)
   for (const each of both) assert.equal(ok(each)['isError'], true)
+})
+
+test("what fails in a layer on the way of a question is not the client's word on it", async () => {
+  let fails = true
+  class Passing extends InnerContext {
+    override get ask(): CallContext['ask'] {
+      const { ask } = this.outer
+      return async (...question) => {
+        if (fails) throw new Error('the way to the client failed', { cause: new Error('its reason') })
+        return await (ask ?? assert.fail())(...question).catch((cause: unknown) => {
+          throw new Error('wrapped', { cause })
+        })
+      }
+    }
+  }
+  const all: Middleware['all'] = (call, context, next) => next(call, new Passing(context))
+  const { server } = workshop({ middleware: [{ all }] })
+  let answer: typeof yes | undefined = yes
+  const client = await clientOf(server, speak({ answer: () => answer }))
+  const result = async (taskId: unknown) => ok(await client.request('tasks/result', { taskId: String(taskId) }))
+  const { taskId } = await started(client, 'asks')
+  await until(client, taskId, ({ status }) => status === 'input_required')
+  const waiting = result(taskId)
+  await delay(30)
+  assert.equal((await until(client, taskId, () => true))['status'], 'input_required')
+  fails = false
+  assert.deepEqual((await result(taskId))['content'], [{ type: 'text', text: 'answered accept' }])
+  assert.deepEqual((await waiting)['content'], [{ type: 'text', text: 'answered accept' }])
+  answer = undefined
+  assert.equal((await result((await started(client, 'asks'))['taskId']))['isError'], true)
 })
 
 test('when the one who was asked goes away, another who waits is asked', async () => {

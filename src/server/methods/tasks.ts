@@ -158,8 +158,21 @@ type Reply = Parameters<Core['tasks']['act']>[2]
 
 /** That the client will not answer. @throws `error` where it was not reached, or too slow, so that it can be asked again */
 function refusedBy(error: unknown, key: string): Reply {
-  if (error instanceof Error && error.cause !== undefined) return { kind: 'refuse', key, message: error.message }
+  if (error instanceof Error && isOfClient(error)) return { kind: 'refuse', key, message: error.message }
   throw error
+}
+
+/** Layers of a server may wrap what a question came to. */
+const maxWraps = 8
+
+/** Whether a question failed by the client's own word, which is the cause then; what else fails may have a cause, too. */
+function isOfClient(thrown: Error): boolean {
+  let error: unknown = thrown
+  for (let wraps = 0; wraps < maxWraps && error instanceof Error; wraps++) {
+    if (error.name === 'AskFailed') return error.cause !== undefined
+    error = error.cause
+  }
+  return false
 }
 
 function related(request: AskRequest, taskId: string): AskRequest {
