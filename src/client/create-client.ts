@@ -24,6 +24,7 @@ import { createOutputChecks } from './outputs.ts'
 import { defaultRetry } from './retrying.ts'
 import { createSend, type JobFacts } from './sending.ts'
 import { isContents, isMessage, mustList } from './shape.ts'
+import { createTaskProgress } from './task-progress.ts'
 import { cancelTask, followTask, getTask, listTasks, updateTask, type TasksOptions } from './tasks.ts'
 import { ToolAnswer } from './tool-answer.ts'
 import { createToolCalls } from './tool-calls.ts'
@@ -129,13 +130,22 @@ export function createClient<S>(parts: ClientParts): Client<S> {
     page: (method, cursor, given) => ask(method, cursor === undefined ? {} : { cursor }, given),
   })
 
-  const tasksOptions: TasksOptions = { connection, retry, timeoutMs, answer: parts.answer, ask }
+  const progress = createTaskProgress()
+  parts.listeners.add(progress)
+  const tasksOptions: TasksOptions = {
+    connection,
+    retry,
+    timeoutMs,
+    answer: parts.answer,
+    ask: (method, params, ...rest) => progress.watching(method, params, () => ask(method, params, ...rest)),
+  }
   const calls = createToolCalls({
     ...tasksOptions,
     lists,
     dialect,
     visits,
     maxRounds,
+    progress,
     checks: options.validate === false ? undefined : createOutputChecks(logger),
   })
   const uris = createUris()

@@ -11,6 +11,7 @@ import { runKey } from './run-key.ts'
 import { afterVisits, type JobFacts } from './sending.ts'
 import type { Visits } from './visits.ts'
 import { asTask, cancelTask, declaresTasks, followTask, type TasksOptions } from './tasks.ts'
+import type { TaskProgress } from './task-progress.ts'
 import { ToolAnswer } from './tool-answer.ts'
 
 /** What tools are called with. */
@@ -20,6 +21,7 @@ export interface ToolCallsOptions extends TasksOptions {
   readonly checks: OutputChecks | undefined
   readonly visits: Visits
   readonly maxRounds: number
+  readonly progress: TaskProgress
   dialect(): Dialect
 }
 
@@ -127,8 +129,17 @@ export function createToolCalls(options: ToolCallsOptions): ToolCalls {
       })
     },
     async start(name, args = {}, given = {}) {
-      const result = await send(name, args, { ...given, task: given.task ?? true })
-      return own(result, 'resultType') === 'task' ? asTask(result) : answered(name, result)
+      const heard = given.onProgress && new AbortController()
+      const result = await send(
+        name,
+        args,
+        { ...given, task: given.task ?? true },
+        heard && { progressUntil: heard.signal },
+      )
+      if (own(result, 'resultType') !== 'task') return answered(name, result)
+      const task = asTask(result)
+      if (heard) options.progress.keep(task.taskId, heard)
+      return task
     },
   }
 }

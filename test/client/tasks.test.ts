@@ -2,12 +2,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { isRefusal, tool } from '../../src/index.ts'
+import type { Client } from '../../src/client.ts'
+import { isRefusal, Refusal, tool } from '../../src/index.ts'
 import { isObject } from '../../src/model/json.ts'
 import type { Task } from '../../src/model/nouns.ts'
+import { createTaskProgress, maxHeard } from '../../src/client/task-progress.ts'
 import { ToolAnswer } from '../../src/client/tool-answer.ts'
 import { serverOf, sure } from '../server/support.ts'
 import { until } from '../transport/dial/support.ts'
+import type { MemoryTarget } from './memory-link.ts'
 import { add, connected, eras, legacy, modern } from './support.ts'
 
 const slow = tool('slow', { task: { after: 5 } }, async () => {
@@ -171,7 +174,7 @@ test('progress that comes with the task is heard, and none of a task that nobody
   await pair.client.call('slow', {}, { task: true, onProgress })
   tell(7)
   assert.deepEqual(heard, [0.5])
-  await pair.client.tasks.start('slow', {}, { onProgress })
+  await pair.client.tasks.start('slow')
   tell(8)
   assert.deepEqual(heard, [0.5])
   const stop = new AbortController()
@@ -182,4 +185,69 @@ test('progress that comes with the task is heard, and none of a task that nobody
   await assert.rejects(call, { kind: 'Cancelled' })
   tell(10)
   assert.deepEqual(heard, [0.5, 0.5, 9])
+})
+
+test('progress of a task that was started is heard until its end, where the revision has it', async () => {
+  for (const revision of eras) {
+    await using pair = await connected(serverOf({ tools: [climbs], tasks: { pollIntervalMs: 20 } }), {
+      revision,
+      serve,
+    })
+    const heard: number[] = []
+    const onProgress = ({ progress }: { readonly progress: number }): void => void heard.push(progress)
+    const { taskId } = (await pair.client.tasks.start('climbs', {}, { onProgress })) as Task
+    assert.equal((await pair.client.tasks.result(taskId)).text, 'top')
+    assert.deepEqual(heard, revision === legacy ? [1, 2, 3] : [])
+  }
+})
+
+/** How a client learns that a task is over. */
+const ends: Readonly<Record<string, (client: Client, taskId: string, say: MemoryTarget['say']) => Promise<unknown>>> = {
+  'its result': (client, taskId) => client.tasks.result(taskId),
+  'how it stands': (client, taskId) => client.tasks.get(taskId),
+  'its being called off': (client, taskId) => client.tasks.cancel(taskId),
+  'the word of the server': async (_client, taskId, say) =>
+    say({ method: 'notifications/tasks/status', params: { taskId, status: 'completed' } }),
+  'the refusal of its result': (client, taskId) => assert.rejects(client.tasks.result(taskId)),
+}
+
+for (const [name, end] of Object.entries(ends)) {
+  test(`after ${name} no progress is heard of a task that was started`, async () => {
+    const refused = tool('refused', { task: 'always' }, async () => {
+      await delay(10)
+      throw new Refusal('HandlerFailed', { message: 'no' })
+    })
+    const tools = [endless, always, refused]
+    await using pair = await connected(serverOf({ tools, tasks: { pollIntervalMs: 20 } }), { revision: legacy, serve })
+    let token: unknown
+    // What the server says by itself would end it, too.
+    pair.target.alter = (message, way) => {
+      if (way === '>' && message.method === 'tools/call') token = message.id
+      return way === '<' && message.method === 'notifications/tasks/status' ? undefined : message
+    }
+    const heard: number[] = []
+    const onProgress = ({ progress }: { readonly progress: number }): void => void heard.push(progress)
+    const tell = (progress: number): void =>
+      pair.target.say({ method: 'notifications/progress', params: { progressToken: token as number, progress } })
+    const called = name.startsWith('its being') ? 'endless' : name.startsWith('the refusal') ? 'refused' : 'always'
+    const { taskId } = (await pair.client.tasks.start(called, {}, { onProgress })) as Task
+    tell(1)
+    pair.target.say({ method: 'notifications/tasks/status', params: { taskId, status: 'working' } })
+    pair.target.say({ method: 'notifications/tasks/status', params: { taskId: 'other', status: 'completed' } })
+    tell(2)
+    if (name.startsWith('how')) await delay(50)
+    await end(pair.client, taskId, pair.target.say)
+    tell(3)
+    assert.deepEqual(heard, [1, 2])
+  })
+}
+
+test('of more tasks than can be heard the oldest is not any more', () => {
+  const progress = createTaskProgress()
+  const all = Array.from({ length: maxHeard + 1 }, () => new AbortController())
+  for (const [at, heard] of all.entries()) progress.keep(`task ${at}`, heard)
+  assert.deepEqual(
+    all.flatMap(({ signal }, at) => (signal.aborted ? [at] : [])),
+    [0],
+  )
 })
