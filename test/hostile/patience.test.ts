@@ -5,7 +5,7 @@ import { connect, type Socket } from 'node:net'
 import { PassThrough, Writable } from 'node:stream'
 import { test, type TestContext } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
-import { createServer, fetchHandler, resource, serveHttp, serveStdio } from '../../src/index.ts'
+import { createServer, fetchHandler, resource, serveHttp, serveStdio, tool } from '../../src/index.ts'
 import { serveSocket } from '../../src/socket.ts'
 import type { SocketDoorOptions } from '../../src/socket.ts'
 import { headersFor, openHttp } from './doors.ts'
@@ -57,6 +57,71 @@ async function openSocket(t: TestContext, options: SocketDoorOptions = {}) {
   })
   return { port: listening.port, release }
 }
+
+/** A server that knows how often it ran anything. */
+function counting() {
+  let count = 0
+  const echo = tool('echo', {}, () => `run ${(count += 1)}`)
+  return { server: createServer({ name: 'counting', version: '1', tools: [echo] }), ran: () => count }
+}
+
+for (const [what, sent] of [
+  ['nothing', 0],
+  ['a part', 20],
+  ['all but its end', undefined],
+] as const) {
+  test(`fetch: a body of which ${what} came in time is refused as late, and never run`, async (t) => {
+    const { server, ran } = counting()
+    const handler = fetchHandler(server, { caps: { messageTimeoutMs: 1_000 } })
+    const tick = handTime(t, 'setTimeout')
+    const message = Buffer.from(text(modernCall(1, 'echo')))
+    const body = new ReadableStream<Uint8Array>({
+      start: (controller) => sent !== 0 && controller.enqueue(message.subarray(0, sent)),
+    })
+    const headers = headersFor(message, undefined)
+    const answering = handler(new Request('http://localhost/mcp', { method: 'POST', headers, body, duplex: 'half' }))
+    await settle()
+    tick(1_000)
+    const answer = await answering
+    assert.equal(answer.status, 408)
+    assert.match(await answer.text(), /"code":-32600/)
+    assert.equal(ran(), 0)
+  })
+
+  test(`fetch: a body that breaks after ${what} is refused, and never run`, async () => {
+    const { server, ran } = counting()
+    const message = Buffer.from(text(modernCall(1, 'echo')))
+    let begun = false
+    const body = new ReadableStream<Uint8Array>({
+      pull(controller) {
+        if (begun || sent === 0) return controller.error(new Error('reset'))
+        begun = true
+        controller.enqueue(message.subarray(0, sent))
+      },
+    })
+    const headers = headersFor(message, undefined)
+    const request = new Request('http://localhost/mcp', { method: 'POST', headers, body, duplex: 'half' })
+    assert.equal((await fetchHandler(server)(request)).status, 400)
+    assert.equal(ran(), 0)
+  })
+}
+
+test('fetch: what is thrown away of a body over the cap has no more time than a body', async (t) => {
+  const handler = fetchHandler(target().server, { caps: { messageTimeoutMs: 1_000, maxMessageBytes: 10 } })
+  const tick = handTime(t, 'setTimeout')
+  let left = false
+  const body = new ReadableStream<Uint8Array>({
+    start: (controller) => controller.enqueue(new Uint8Array(11)),
+    cancel: () => void (left = true),
+  })
+  const headers = headersFor('', undefined)
+  const request = new Request('http://localhost/mcp', { method: 'POST', headers, body, duplex: 'half' })
+  assert.equal((await handler(request)).status, 413)
+  await settle()
+  assert.equal(left, false)
+  tick(1_000)
+  await until(() => left)
+})
 
 for (const past of [0, 1]) {
   const [when, what] = past ? ['past it', 'is given up'] : ['at it', 'is answered']
@@ -148,7 +213,7 @@ for (const past of [0, 1]) {
     await settle()
     tick(999 + past)
     if (!past) finish()
-    assert.equal((await answering).status, past ? 400 : 200)
+    assert.equal((await answering).status, past ? 408 : 200)
   })
 
   test(`http: askTimeoutMs: a client that is asked is ${past ? 'given up past it' : 'waited for up to it'}`, async (t) => {

@@ -1,4 +1,4 @@
-import { Refusal } from '../../model/refusal.ts'
+import { isRefusal, Refusal } from '../../model/refusal.ts'
 import { timerMs } from '../../model/timer.ts'
 import type { Peer } from '../../peer/peer.ts'
 import { defaultCaps } from '../../wire/caps.ts'
@@ -49,19 +49,27 @@ function toRequest(request: Request, caps: Caps): HttpRequest {
   }
 }
 
-async function readBody(request: Request, caps: Caps): Promise<Uint8Array | Refusal> {
+async function readBody(request: Request, caps: Caps): Promise<Uint8Array | Refusal | 'late'> {
   // Somebody has read it, or is about to.
   if (request.bodyUsed || request.body?.locked === true) return new Refusal('InvalidRequest')
   const reader = request.body?.getReader()
   if (reader === undefined) return new Uint8Array(0)
-  const late = setTimeout(() => void reader.cancel().catch(() => {}), timerMs(caps.messageTimeoutMs))
+  let late = false
+  const timer = setTimeout(() => {
+    // To whoever reads, a stream that is given up looks like one that has ended.
+    late = true
+    void reader.cancel().catch(() => {})
+  }, timerMs(caps.messageTimeoutMs))
+  const stop = (): void => clearTimeout(timer)
   try {
     const body = await readAll(reader, Number(request.headers.get('content-length') ?? 0), caps.maxMessageBytes)
-    return body
+    // What is thrown away has no more time than what is taken.
+    if (isRefusal(body)) void discard(reader).then(stop, stop)
+    else stop()
+    return late ? 'late' : body
   } catch {
-    return new Refusal('InvalidRequest')
-  } finally {
-    clearTimeout(late)
+    stop()
+    return late ? 'late' : new Refusal('InvalidRequest')
   }
 }
 
@@ -75,9 +83,7 @@ async function readAll(
   for (let part = await reader.read(); !part.done; part = await reader.read()) {
     size += part.value.length
     chunks.push(part.value)
-    if (Math.max(size, declared) <= maxBytes) continue
-    void discard(reader).catch(() => {})
-    return new Refusal('BodyTooLarge')
+    if (Math.max(size, declared) > maxBytes) return new Refusal('BodyTooLarge')
   }
   return join(chunks, size)
 }

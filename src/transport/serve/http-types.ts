@@ -19,8 +19,8 @@ export interface HttpRequest {
    * than one Host (RFC 9112, section 3.2).
    */
   fault(caps: Caps): 400 | 431 | undefined
-  /** Reads the body once; refuses it as soon as it is over the cap. */
-  body(): Promise<Uint8Array | Refusal>
+  /** Reads the body once; refuses it as soon as it is over the cap. `'late'`: it was not whole in time. */
+  body(): Promise<Uint8Array | Refusal | 'late'>
 }
 
 /** The response to one HTTP request: either {@link HttpReply.full}, or a head, texts and an end. */

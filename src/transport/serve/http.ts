@@ -83,7 +83,7 @@ export function createHttpEndpoint(peer: Peer, options: HttpOptions = {}): HttpE
 
   function enter(request: HttpRequest, response: HttpReply): void {
     const fault = request.fault(caps)
-    if (fault !== undefined) return refuseHead(peer, response, fault)
+    if (fault !== undefined) return refuseAs(peer, response, fault)
     const origin = request.header('origin')
     const foreign = guard(request.header('host'), origin)
     if (foreign !== undefined) {
@@ -168,7 +168,8 @@ export function createHttpEndpoint(peer: Peer, options: HttpOptions = {}): HttpE
     }
     if (!acceptable) return refuse(reply, 'NotAcceptable')
     const taken = request.body().then((body) => {
-      if (isRefusal(body)) refuse(reply, body)
+      if (body === 'late') refuseAs(peer, reply, 408)
+      else if (isRefusal(body)) refuse(reply, body)
       else if (closed) refuse(reply, busy())
       else take(body)
     })
@@ -245,7 +246,7 @@ function isAt(target: string, path: string): boolean {
   return target === path || (target.length === path.length + 1 && target === `${path}/`)
 }
 
-function refuseHead(peer: Peer, reply: HttpReply, status: number): void {
+function refuseAs(peer: Peer, reply: HttpReply, status: number): void {
   const answer = peer.refuse(undefined, new Refusal('InvalidRequest'))
   reply.full(status, answerHeaders(answer), answer.text)
 }
