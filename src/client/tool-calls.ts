@@ -46,20 +46,25 @@ export function createToolCalls(options: ToolCallsOptions): ToolCalls {
     const asks = await asTaskOrNot(name, given)
     const params = { name, arguments: args, ...asks.params }
     const facts: JobFacts = {
-      key: given.idempotencyKey ?? true,
       repeatable: () => isHarmless(name),
       headerPlan: () => lists.tool(name)?.headerPlan,
       ...more,
       ...asks.facts,
     }
+    let key: string | true = given.idempotencyKey ?? true
+    const onKey = (sent: string): void => {
+      key = sent
+      more?.onKey?.(sent)
+    }
     try {
-      return await ask('tools/call', params, given, facts)
+      return await ask('tools/call', params, given, { ...facts, key, onKey })
     } catch (error) {
       if (!isRefusal(error) || error.kind !== 'HeaderMismatch' || error.ran !== 'no') throw error
       // The server has another idea of the tool, which is looked up anew (Streamable HTTP, custom headers).
       await lists.changed('tools')
       await lists.list('tools')
-      return ask('tools/call', params, given, facts)
+      // By the same key: if it did run, though its server says that it did not, it does not run again.
+      return ask('tools/call', params, given, { ...facts, key, onKey })
     }
   }
 

@@ -176,3 +176,20 @@ test('a call is not made anew for headers that are refused after a round of it',
   await assert.rejects(pair.client.call('counted'), { kind: 'HeaderMismatch', ran: 'unknown' })
   assert.equal(runs, 2)
 })
+
+test('a call that is made anew for headers that were refused is the same call', async () => {
+  const keys: unknown[] = []
+  await using pair = await connected(serverOf({ tools: [add] }), { revision: modern })
+  pair.target.alter = (message, way) => {
+    if (way === '<' || message.method !== 'tools/call') return message
+    const { _meta } = message.params as { _meta: Record<string, unknown> }
+    keys.push(_meta['dev.dragoman/idempotencyKey'])
+    if (keys.length > 1) return message
+    queueMicrotask(() => pair.target.answer(message.id as number, { code: -32020, message: 'no' }, {}))
+    return undefined
+  }
+  await pair.client.call('add', { a: 1, b: 1 })
+  assert.equal(keys.length, 2)
+  assert.equal(typeof keys[0], 'string')
+  assert.equal(keys[0], keys[1])
+})
