@@ -1,3 +1,4 @@
+import { refusals } from '../codec/refusals.ts'
 import { CallFailed } from '../model/failure.ts'
 import type { JsonObject } from '../model/json.ts'
 import { guarded } from '../model/ports.ts'
@@ -181,8 +182,12 @@ function patienceOf({ signal, timeoutMs = Infinity, maxTimeoutMs = Infinity }: C
   return { ...(signal && { signal }), ...(ms < Infinity && { timeoutMs: ms }) }
 }
 
+/** As a server would say it: whoever calls on behalf of somebody else must not take it for a refusal of their own. */
 function unknownTool(name: string): Refusal {
-  return new Refusal('UnknownTool', { message: `No server has a tool called ${JSON.stringify(name)}` })
+  return new Refusal('UnknownTool', {
+    code: refusals.UnknownTool.request.code,
+    message: `No server has a tool called ${JSON.stringify(name)}`,
+  })
 }
 
 type Dial =

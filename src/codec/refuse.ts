@@ -122,6 +122,9 @@ const kinds: ReadonlyMap<number, RefusalKind> = new Map([
   [-32042, 'UrlElicitationRequired'],
 ])
 
+/** What an error without a code is taken for: what crossed a wire has one. */
+const noCode = refusals.InternalError.request.code
+
 /** The kinds that are found out before anything runs. A capability or a URL may turn out to be needed halfway. */
 const before: ReadonlySet<RefusalKind> = new Set([
   'ParseError',
@@ -147,7 +150,7 @@ export function fromWire(error: Json | undefined, codec: Codec | undefined): Ref
   const kind = typeof code === 'number' ? kindOf(code, data, codec) : 'InternalError'
   return new Refusal(kind, {
     ran: before.has(kind) ? 'no' : 'unknown',
-    ...(typeof code === 'number' ? { code } : {}),
+    code: typeof code === 'number' ? code : noCode,
     ...(typeof message === 'string' ? { message } : {}),
     ...(isObject(data) ? { data } : {}),
   })

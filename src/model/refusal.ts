@@ -96,7 +96,7 @@ export class Refusal extends Error {
   readonly challenge: string | undefined
   /** The handler's own words, or undefined: then the table's fixed text is sent. */
   readonly words: string | undefined
-  /** The code on the wire, once the refusal has crossed one. */
+  /** The code on the wire, once the refusal has crossed one: then it is a peer's. */
   readonly code: number | undefined
 
   constructor(kind: RefusalKind, details: RefusalDetails & { readonly code?: number } = {}) {
@@ -116,6 +116,14 @@ export function wholeSeconds(value: unknown): number | undefined {
   return typeof value === 'number' && value >= 0 && Number.isSafeInteger(Math.ceil(value))
     ? Math.ceil(value)
     : undefined
+}
+
+/**
+ * Whether `error` is what a peer refused: a client's or a server's on the way. It says nothing of the call in whose course
+ * it was thrown, least of all that this did not run.
+ */
+export function isPeersRefusal(error: unknown): error is Refusal {
+  return isRefusal(error) && error.code !== undefined
 }
 
 /** Whether `error` is a {@link Refusal}, also one of another copy of this package. Never throws, whatever `error` is. */

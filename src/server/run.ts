@@ -2,7 +2,7 @@ import { openFlow, type Binding, type FlowPorts } from '../durable/flow.ts'
 import { isLater, type Awaitable } from '../model/at-once.ts'
 import type { Call, InputRequiredResult, Retry } from '../model/call.ts'
 import type { AskAnswer } from '../model/nouns.ts'
-import { Refusal } from '../model/refusal.ts'
+import { isPeersRefusal, Refusal } from '../model/refusal.ts'
 import type { CallContext } from '../model/served.ts'
 import type { Context } from './context.ts'
 import type { Core } from './core.ts'
@@ -73,11 +73,14 @@ function ended<T>(run: Run, round: Round, returned: T, handler: Handler<T>): Awa
   )
 }
 
-/** @throws what was thrown, unless it was thrown to ask the client */
+/**
+ * @throws what was thrown, unless it was thrown to ask the client. What another server refused is an error of the handler
+ * like any other: told on as it is, it would be taken for this server's own refusal
+ */
 function failed<T>(run: Run, round: Round, thrown: unknown, handler: Handler<T>): Promise<Outcome<T>> {
   if (round.suspended) return suspend(run, round)
   if (thrown instanceof UrlElicitationRequired) return urlAsks(run, round, thrown, handler)
-  throw thrown
+  throw isPeersRefusal(thrown) ? new Error(thrown.message, { cause: thrown }) : thrown
 }
 
 async function suspend(run: Run, round: Round): Promise<{ readonly asks: InputRequiredResult }> {

@@ -115,12 +115,12 @@ test('without a revision, or with another code, data is not taken for a missing 
   assert.equal(kind(-32602, ['supported'] as never), 'MalformedParams')
 })
 
-test('an error without a code, words or data of its type is read as one without them', () => {
+test('an error without words or data of its type is read as one without them, and without a code as an internal one', () => {
   for (const error of [undefined, null, 'x', 7, [], {}, { code: '-32601', message: 7, data: 'x' }, { data: [1] }]) {
     const { kind, code, words, data, ran } = fromWire(error, newest)
     assert.deepEqual(
       { kind, code, words, data, ran },
-      { kind: 'InternalError', code: undefined, words: undefined, data: undefined, ran: 'unknown' },
+      { kind: 'InternalError', code: -32603, words: undefined, data: undefined, ran: 'unknown' },
       JSON.stringify(error),
     )
   }
