@@ -5,8 +5,13 @@ import { nodeCrypto } from '../seal/crypto.ts'
  * Members that JSON leaves out are left out.
  */
 export function canonical(value: unknown): string {
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null'
+  if (typeof value !== 'object' || value === null) return primitive(value)
   return Array.isArray(value) ? list(value) : members(value)
+}
+
+/** A number that is too large for one is read as infinite (RFC 8259, section 6), and must not look like `null`. */
+function primitive(value: unknown): string {
+  return typeof value === 'number' && !Number.isFinite(value) ? String(value) : (JSON.stringify(value) ?? 'null')
 }
 
 function list(values: readonly unknown[]): string {
@@ -35,12 +40,12 @@ export function fingerprint(value: unknown): string {
 
 /** A short name for JSON values: equal for equal values, and nobody can find others with the same one. */
 export function digest(...values: readonly unknown[]): string {
-  return digestOf(values.some(isComposed) ? list(values) : JSON.stringify(values))
+  return digestOf(values.every(isPlain) ? JSON.stringify(values) : list(values))
 }
 
-/** Whether there are members to put in order. */
-function isComposed(value: unknown): boolean {
-  return typeof value === 'object' && value !== null
+/** What is the same text in a list and by itself. */
+function isPlain(value: unknown): boolean {
+  return typeof value === 'string' || value === null
 }
 
 function digestOf(text: string): string {

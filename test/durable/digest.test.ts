@@ -29,6 +29,12 @@ test('what JSON leaves out is left out', () => {
   assert.equal(canonical({ b: undefined, a: [undefined, 1], c: { d: undefined } }), '{"a":[null,1],"c":{}}')
 })
 
+test('a number too large for one is not taken for null, nor for its name', () => {
+  const [large, small] = JSON.parse('[1e400, -1e400]') as [number, number]
+  const names = [large, small, null, 'Infinity', 0].map((a) => [fingerprint({ a }), fingerprint([a]), digest(a)])
+  for (const each of [0, 1, 2]) assert.equal(new Set(names.map((name) => name[each])).size, names.length)
+})
+
 test('equal values have equal names, others have others, and no short value is named like a long one', () => {
   assert.equal(digest('a', { b: 1, c: 2 }), digest('a', { c: 2, b: 1 }))
   assert.notEqual(digest('a', 'b'), digest('a,b'))
