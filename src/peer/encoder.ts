@@ -116,8 +116,9 @@ export function createEncoder(options: PeerOptions): Encoder {
     const refusal = isRefusal(thrown)
       ? thrown
       : (fromStoreError(thrown) ?? new Refusal('InternalError', { cause: thrown }))
-    if (refusal.cause !== undefined)
-      options.logger.error('a call was refused', { kind: refusal.kind, error: refusal.cause })
+    const { kind, cause } = refusal
+    if (cause !== undefined) options.logger.error('a call was refused', { kind, error: cause })
+    else options.logger.debug('a request was refused', { kind })
     const wire = toWire(refusal, codec, options.refusals, method)
     // They go into headers, and may be of another copy of this package or of no type checker's making.
     const retryAfter = wholeSeconds(refusal.retryAfter)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createServer, prompt, tool } from '../../src/index.ts'
+import { createServer, fetchHandler, prompt, tool } from '../../src/index.ts'
 import type { Loss } from '../../src/index.ts'
 import { testClient } from '../../src/testing.ts'
 import { recorder } from '../server/support.ts'
@@ -51,4 +51,29 @@ test('a listener to losses that throws changes no answer, and stands in the log'
   }
   const told = at('error').filter(({ message }) => message === 'onLoss threw')
   assert.ok(told.length >= 4, `${told.length}`)
+})
+
+test('the log hears of every request that is refused, with its kind', async () => {
+  const { logger, lines } = recorder()
+  const handler = fetchHandler(server(logger))
+  const said = (body: string, headers: Record<string, string> = {}): Promise<Response> =>
+    handler(
+      new Request('http://localhost/mcp', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream', ...headers },
+        body,
+      }),
+    )
+  await said('{')
+  await said('{"jsonrpc":"2.0","id":1,"id":1,"method":"ping"}')
+  await said('{}', { 'content-type': 'text/plain' })
+  await said('{}', { origin: 'http://elsewhere.example' })
+  await (await testClient(server(logger))).request('tools/call', { name: 'absent' })
+  assert.deepEqual(
+    lines.filter(({ message }) => message === 'a request was refused').map(({ level, fields }) => [level, fields]),
+    ['ParseError', 'InvalidRequest', 'UnsupportedMediaType', 'ForeignOrigin', 'UnknownTool'].map((kind) => [
+      'debug',
+      { kind },
+    ]),
+  )
 })
