@@ -10,6 +10,8 @@ export interface EventStreamOptions extends EventLogOptions {
   readonly retryMs: number
   /** Whether the stream opens with an event that only carries an id. */
   readonly primed: boolean
+  /** Whether its end is kept, so that whoever takes it up after its last event need not wait for more. */
+  readonly ends: boolean
   /** The error that tells a client of events which are gone. */
   gapText(): string
   /** Called once the stream has ended and all of it is stored. */
@@ -24,6 +26,8 @@ export interface EventStreamOptions extends EventLogOptions {
  */
 export interface EventStream {
   readonly id: string
+  /** The number of the newest event; 0 before the first. */
+  readonly sequence: number
   /** Makes `reply`, whose head is sent, the reader. @param retryMs instead of the usual delay */
   open(reply: HttpReply, retryMs?: number): void
   /** Keeps a message and sends it to the reader, if there is one. */
@@ -45,6 +49,7 @@ export function createEventStream(owner: string, id: string, options: EventStrea
   const log = createEventLog(logName(owner, id), options)
   let reader: HttpReply | undefined
   let ended = false
+  let endKept = !options.ends
   let followed = false
 
   const grown = (): void => {
@@ -59,12 +64,16 @@ export function createEventStream(owner: string, id: string, options: EventStrea
 
   return {
     id,
+    get sequence() {
+      return log.sequence
+    },
     open(reply, retryMs = options.retryMs) {
       reader = reply
       if (options.primed) reply.write(sseEvent('', { id: `${id}.${log.sequence}`, retry: retryMs }))
     },
     push(text, final) {
       const sequence = log.append(text, final)
+      endKept ||= final
       if (reader?.closed === false) reader.write(eventOf({ sequence, text }))
       grown()
     },
@@ -93,14 +102,44 @@ export function createEventStream(owner: string, id: string, options: EventStrea
     close() {
       ended = true
       endReader()
+      if (!endKept) {
+        endKept = true
+        log.append(nothing, true)
+        grown()
+      }
       void log.stored().then(options.onStored)
     },
   }
 }
 
+/** The text of the event that is kept as the end of a stream without a last message, and is sent to nobody. */
+const nothing = ''
+
+/** What is kept of a stream after one of its events. */
+export interface StreamPage extends EventPage {
+  /** Nothing follows these events. */
+  readonly ended: boolean
+  /** What is kept ends before the event that was asked for. */
+  readonly beyond: boolean
+}
+
 /** The events of a stream, whichever process writes it. `undefined`: nothing is kept of it. */
-export function readStream(owner: string, id: string, after: number, store: Store): Promise<EventPage | undefined> {
-  return readEvents(logName(owner, id), store, after)
+export async function readStream(
+  owner: string,
+  id: string,
+  after: number,
+  store: Store,
+): Promise<StreamPage | undefined> {
+  const kept = await readEvents(logName(owner, id), store, 0)
+  const last = kept?.events.at(-1)
+  if (kept === undefined || last === undefined) return undefined
+  const events = kept.events.filter(({ sequence }) => sequence > after)
+  return {
+    events,
+    gap: events.some(({ sequence }, index) => sequence !== after + 1 + index),
+    ended: last.final,
+    beyond: last.sequence < after,
+  }
 }
 
 /** Writes events that were kept, and first the error that tells of those that were not. */
@@ -127,7 +166,7 @@ function writePage(
   gapText: () => string,
 ): void {
   if (page.gap) reply.write(sseEvent(gapText()))
-  for (const event of page.events) reply.write(eventOf(event))
+  for (const event of page.events) if (event.text !== nothing) reply.write(eventOf(event))
 }
 
 function logName(owner: string, id: string): string {

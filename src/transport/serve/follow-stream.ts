@@ -1,4 +1,5 @@
 import type { EventPage } from '../../durable/event-log.ts'
+import type { StreamPage } from './event-stream.ts'
 import type { HttpReply } from './http-types.ts'
 
 /** Somebody who reads a stream that another process writes. */
@@ -10,7 +11,7 @@ export interface Follower {
 /** How a stream of another process is followed. */
 export interface Following {
   /** The events after one, as far as they are kept. */
-  read(after: number): Promise<EventPage | undefined>
+  read(after: number): Promise<StreamPage | undefined>
   write(page: EventPage): void
   /** Sends the head. */
   start(): HttpReply
@@ -26,7 +27,7 @@ const patience = { askMs: 2_000, silences: 2 }
 
 /**
  * Reads a stream that another process writes, as it grows, to its end. If that process is dead, the reader is told of the
- * gap, and the stream ends. @returns `false` where there is no such stream, and nobody who writes it
+ * gap, and the stream ends. @returns `false` where there is no such stream or event, and nobody who writes it
  */
 export async function followStream(following: Following): Promise<boolean> {
   let heard = false
@@ -57,7 +58,9 @@ export async function followStream(following: Following): Promise<boolean> {
   let reply: HttpReply | undefined
   try {
     await following.ask()
-    if ((await following.read(following.after)) === undefined && !(await news())) return false
+    const kept = await following.read(following.after)
+    // Whoever writes it may have sent what is not kept yet.
+    if ((kept === undefined || kept.beyond) && (kept?.ended || !(await news()))) return false
     reply = following.start()
   } finally {
     if (reply === undefined) following.end(follower)
@@ -67,20 +70,24 @@ export async function followStream(following: Following): Promise<boolean> {
   return true
 }
 
+const lost: EventPage = { events: [], gap: true }
+
 async function pump(following: Following, reply: HttpReply, news: () => Promise<boolean>): Promise<void> {
   let seen = following.after
   let silent = 0
   while (!reply.closed) {
     const page = await following.read(seen).catch(() => undefined)
-    if (page !== undefined && page.events.length > 0) {
+    if (page !== undefined) {
       following.write(page)
-      const last = page.events.at(-1)
-      if (last?.final) return reply.end()
-      seen = last?.sequence ?? seen
+      if (page.ended) {
+        if (page.beyond) following.write(lost)
+        return reply.end()
+      }
+      seen = page.events.at(-1)?.sequence ?? seen
     }
     silent = (await news()) ? 0 : silent + 1
     if (silent >= patience.silences) {
-      following.write({ events: [], gap: true })
+      following.write(lost)
       return reply.end()
     }
     if (silent > 0) await following.ask()

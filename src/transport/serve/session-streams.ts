@@ -27,7 +27,7 @@ export interface SessionStreams {
   announce(text: string): boolean
   /** Makes `reply` the session's own stream; the one before is ended, wherever it is. */
   listen(reply: HttpReply, listener: Principal | undefined): void
-  /** Goes on with a stream after one of its events. @returns `false` when the session has no such stream */
+  /** Goes on with a stream after one of its events. @returns `false` when the session has no such stream, or event on it */
   resume(reply: HttpReply, lastEventId: string, listener: Principal | undefined): Promise<boolean>
   /** Takes in what another process tells of the session's streams. */
   heard(news: SessionNews): void
@@ -82,6 +82,7 @@ export function createSessionStreams(
         keepMs: keepEventsMs,
         retryMs: options.retryMs ?? 1_000,
         primed: priming,
+        ends: mark !== ownMark,
         gapText,
         onLost: (error) => logger.error('an event could not be kept', { error }),
         onStored: () => streams.delete(id),
@@ -167,7 +168,8 @@ export function createSessionStreams(
     if (page === undefined && sequence > 0) return false
     closeOwn()
     const live = start(reply)
-    if (page !== undefined) writeStream(live, stream, page, gapText)
+    // An event that was sent and is not kept may have been the last of several.
+    if (page !== undefined) writeStream(live, stream, { ...page, gap: page.gap || page.beyond }, gapText)
     goLive(live, who)
     catchUp()
     return true
@@ -213,6 +215,7 @@ export function createSessionStreams(
       if (stream === undefined) {
         return place.stream.startsWith(ownMark) ? takeOver(reply, place, store, who) : follow(reply, place, store)
       }
+      if (place.sequence > stream.sequence) return false
       const live = start(reply)
       if (stream === own) {
         reader = live

@@ -309,6 +309,43 @@ for (const [name, open] of doors) {
     }
   })
 
+  for (const revision of revisions) {
+    on(`${revision}: a stream that is over ends at once when it is taken up after its last event`, async (door) => {
+      const session = await shake(door, revision)
+      const answered = await session.send(call(1, 'progress', { steps: 2 }))
+      const cancelled = await session.post(call(2, 'progress', { steps: 500, ms: 5 }))
+      await until(() => messages(cancelled).length > 1)
+      await session.send(notification('notifications/cancelled', { requestId: 2 }))
+      await cancelled.done
+      for (const over of [answered, cancelled]) {
+        const began = Date.now()
+        const again = await session.listen({ 'last-event-id': events(over).at(-1)?.id ?? '' })
+        await again.done
+        assert.deepEqual([again.status, messages(again)], [200, []])
+        assert.ok(Date.now() - began < 1_000, 'it was waited for')
+      }
+      const all = await session.listen({ 'last-event-id': events(cancelled).find(({ data }) => data)?.id ?? '' })
+      await all.done
+      assert.ok(messages(all).length > 0 && messages(all).every(({ method }) => method === 'notifications/progress'))
+    })
+  }
+
+  on('what was never sent on a stream is no place to take it up', async (door) => {
+    const session = await shake(door, '2025-11-25')
+    const over = await session.send(call(1, 'progress', { steps: 1 }))
+    const runs = await session.post(call(2, 'progress', { steps: 60, ms: 10 }))
+    const own = await session.listen()
+    await until(() => [runs, own].every((stream) => events(stream).some(({ id }) => id !== undefined)))
+    for (const stream of [over, runs, own]) {
+      const id = events(stream).findLast((event) => event.id !== undefined)?.id ?? ''
+      const answer = await session.listen({ 'last-event-id': id.replace(/\d+$/, '999') })
+      assert.equal(answer.status, 400, id)
+      await answer.done
+      assert.match(messages(answer)[0]?.error?.message ?? '', /no longer kept/)
+    }
+    assert.equal(own.ended, false)
+  })
+
   on('the session’s own stream resumes too', async (door) => {
     const session = await shake(door, '2025-11-25')
     const first = await session.listen()
@@ -362,6 +399,30 @@ for (const [name, open] of doors) {
       [1, 2, 'done'],
     )
     await Promise.all([first, second, stranger].map((door) => door.close({ graceMs: 10 })))
+  })
+
+  test(`${name}: a stream that another process writes ends with its call, and is over from then on`, async () => {
+    const store = memoryStore()
+    const [first, second] = [await open({ seal, store }), await open({ seal, store })]
+    const session = await shake(first, '2025-11-25')
+    const lost = await session.post(call(1, 'progress', { steps: 500, ms: 5 }))
+    await until(() => messages(lost).length > 0)
+    lost.abort()
+    const there = sessionOf(second, session.id)
+    const resume = (id: string | undefined): Promise<Response> => there.listen({ 'last-event-id': id ?? '' })
+    const followed = await resume(events(lost)[0]?.id)
+    await until(() => messages(followed).length > 1)
+    const began = Date.now()
+    await session.send(notification('notifications/cancelled', { requestId: 1 }))
+    await followed.done
+    assert.ok(messages(followed).every(({ method }) => method === 'notifications/progress'))
+    const last = events(followed).findLast(({ id }) => id !== undefined)?.id ?? ''
+    const again = await resume(last)
+    await again.done
+    assert.deepEqual([again.status, messages(again)], [200, []])
+    assert.equal((await resume(last.replace(/\d+$/, '999'))).status, 400)
+    assert.ok(Date.now() - began < 1_500, 'it was waited for')
+    await Promise.all([first, second].map((door) => door.close({ graceMs: 10 })))
   })
 
   test(`${name}: a session that is taken up again may use what its principal may`, async () => {
