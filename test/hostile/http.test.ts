@@ -193,7 +193,7 @@ test('fetch: a slow body is refused', async () => {
     body,
     duplex: 'half',
   })
-  assert.equal((await handler(request)).status, 400)
+  assert.equal((await handler(request)).status, 408)
 })
 
 /** Says more than any client has room for, and waits then. */
