@@ -361,3 +361,10 @@ export const doors: Readonly<Record<string, Open>> = {
   fetch: openFetch,
   'http+sse': openSse,
 }
+
+/** Whether requests that stand alone are answered at a door: HTTP+SSE is for those in a session. */
+export const answersAlone = (door: string): boolean => door !== 'http+sse'
+
+/** A text as a door takes it: for a session its `_meta` names no revision, and it is as long as before. */
+export const spoken = (door: string, text: string): string =>
+  answersAlone(door) ? text : text.replace('/protocolVersion', '/protocolVersio?')

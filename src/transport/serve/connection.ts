@@ -70,6 +70,10 @@ export function createConnection(peer: Peer, options: ConnectionOptions): Connec
   const inFlight = createInFlight()
   const open = createBag<Tracked>()
   const handshakes = peer.codecs.newestWithHandshake !== undefined
+  // A revision of requests that stand alone need not have HTTP+SSE.
+  const standAlone =
+    transport !== 'http+sse' ||
+    peer.codecs.all.some(({ lifecycle, features }) => lifecycle === 'request' && features.has('sse'))
   let session: Session | undefined
   let stopAnnouncing = (): void => {}
   let state: 'open' | 'closing' | 'closed' = 'open'
@@ -109,6 +113,7 @@ export function createConnection(peer: Peer, options: ConnectionOptions): Connec
     if (state !== 'open' || open.size >= caps.maxInFlight || options.isFull?.())
       return refuse(request.id, 'Overloaded', reply)
     if (!handshakes || peer.isSelfContained(request, undefined)) {
+      if (!standAlone) return refuse(request.id, 'InvalidRequest', reply)
       if (!handshakes && request.method === 'initialize') return agree(request, reply, principal)
       if (request.method === 'subscriptions/listen' && listening >= caps.maxListenersEach) {
         return refuse(request.id, 'Overloaded', reply)

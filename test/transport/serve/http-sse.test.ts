@@ -8,10 +8,10 @@ import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js'
 import express from 'express'
 import type { Principal } from '../../../src/model/notification.ts'
 import { silent } from '../../../src/model/ports.ts'
-import { doors, events, messages, until } from './doors.ts'
+import { doors, events, messages, modernHeaders, until } from './doors.ts'
 import type { Door } from './doors.ts'
 import { nodeHandler } from '../../../src/transport/serve/node.ts'
-import { call, initialize, notification, peerOf, rpc, said, standIn } from './stand-in.ts'
+import { call, initialize, modern, notification, peerOf, rpc, said, standIn } from './stand-in.ts'
 
 async function connect(door: Door, extra: Record<string, string> = {}) {
   const stream = await door.send({ method: 'GET', path: '/sse', headers: { accept: 'text/event-stream', ...extra } })
@@ -56,6 +56,25 @@ for (const [name, open] of doors) {
     assert.equal(await b.post(rpc(8, 'ping')), 202)
     await door.close({ graceMs: 50 })
     await until(() => b.stream.ended)
+  })
+
+  test(`${name}: HTTP+SSE: no request stands alone where the revision of those has no such transport`, async () => {
+    const door = await open()
+    const { stream, post, answer } = await connect(door)
+    const alone = ['tools/list', 'server/discover', 'initialize', 'ping'].map((method) => modern(method, method))
+    for (const revision of [undefined, '2024-11-05']) {
+      if (revision !== undefined) await post(initialize('i', revision))
+      for (const request of alone) {
+        assert.equal(await post({ ...request, id: `${request['id']} ${revision}` }, modernHeaders(request)), 202)
+        const { error } = await answer(`${request['id']} ${revision}`)
+        assert.equal(error?.code, -32600)
+      }
+    }
+    assert.ok((await answer('i')).result)
+    await post(rpc('l', 'tools/list'))
+    assert.deepEqual((await answer('l')).result, { tools: [] })
+    assert.doesNotMatch(stream.text, /resultType|-3202/)
+    await door.close({ graceMs: 50 })
   })
 
   test(`${name}: HTTP+SSE: the same door`, async () => {
