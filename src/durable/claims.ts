@@ -1,4 +1,4 @@
-import { createBag, nowhere, type Placed } from '../model/bag.ts'
+import { createBag } from '../model/bag.ts'
 import { andThen, isLater, valuesOf, type Awaitable } from '../model/at-once.ts'
 import type { Clock, Logger, Random } from '../model/ports.ts'
 import { isRefusal, Refusal } from '../model/refusal.ts'
@@ -6,8 +6,10 @@ import type { Store, Versioned } from '../model/store.ts'
 import { isStoreUnavailable } from '../model/store-unavailable.ts'
 import { timerMs } from '../model/timer.ts'
 import { readClaim, readOutcome } from './claim-text.ts'
-import { createClaimWriter, type Recording, type Running } from './claim-writer.ts'
+import { createClaimWriter, type Recording } from './claim-writer.ts'
 import { transition, type Attempt, type Claim, type ClaimEvent, type Outcome, type Verdict } from './claim.ts'
+import { HeldRun, type Holding } from './held-run.ts'
+import type { Hold } from './hold.ts'
 
 /** How claims are kept. */
 export interface ClaimsOptions {
@@ -42,17 +44,18 @@ export type Settling =
   | { readonly kind: 'suspend'; readonly outcome: Outcome; readonly goodUntil: number }
   | { readonly kind: 'lose' | 'release' }
 
-/** A run that is ours, until it is settled. */
-export interface Held {
+/** A run that is ours, until it is settled or lost. */
+export interface Held extends Hold {
   /** Whether it may have been run before, so that its steps have to be looked up. */
   readonly again: boolean
   /** Whether nothing was known of the key before. */
   readonly isNew: boolean
   /**
-   * Records what the run came to. Resolves when that is written, or given up; never rejects.
+   * Records what the run came to, unless it was lost. Resolves when that is written, or given up; never rejects.
    * @throws Refusal `Unserializable` for an outcome that is not JSON: the run is still held
    */
   settle(event: Settling): Awaitable<void>
+  onLost(listener: (reason: Refusal) => void): void
 }
 
 /** What is known of a key that is not ours to run. */
@@ -73,9 +76,6 @@ export interface Claims {
   close(): void
 }
 
-/** A run that may be held here. */
-type HeldRun = Running & Placed
-
 const defaults = { keepMs: 24 * 3_600_000, leaseMs: 15_000, maxClaims: 100_000 }
 
 /** Keeps claims in a store. One timer renews the leases of all runs of this process. */
@@ -84,8 +84,8 @@ export function createClaims(options: ClaimsOptions): Claims {
   const { keepMs, leaseMs, maxClaims } = { ...defaults, ...options }
   const values = valuesOf(store)
   const writer = createClaimWriter({ store, clock, logger, maxClaims })
-  /** The runs that are ours. */
   const held = createBag<HeldRun>()
+  const holding: Holding = { writer, clock, logger, keepMs, leaseMs, held }
   /** Tells this process from all others; what it claims is counted. */
   let holder: string | undefined
   let claimed = 0
@@ -141,15 +141,7 @@ export function createClaims(options: ClaimsOptions): Claims {
     const before = found && readClaim(found.value)
     const { next, verdict } = transition(before, attempt(claiming, token))
     if (next === undefined || next === before) return toldOf(verdict, before)
-    const running: HeldRun = {
-      place: nowhere,
-      key,
-      token,
-      keepMs: Math.max(claiming.keepMs ?? keepMs, claiming.stateMs ?? 0),
-      byStateAlone: claiming.byStateAlone ?? false,
-      version: found?.version ?? 0,
-      claim: before,
-    }
+    const running = new HeldRun(holding, key, token, claiming, found?.version ?? 0, before)
     const putting = writer.put(running, next)
     const put = isLater(putting) ? putting.catch((error: unknown) => undone(running, next, error)) : putting
     return andThen(put, (isOurs) => {
@@ -168,7 +160,7 @@ export function createClaims(options: ClaimsOptions): Claims {
   }
 
   /** The key may have become ours without our knowing. The call is refused, so it must not look as if it ran. */
-  function undone(running: Running, next: Claim, error: unknown): never {
+  function undone(running: HeldRun, next: Claim, error: unknown): never {
     if (isStoreUnavailable(error) && error.attempted === 'unknown' && next.state === 'running') {
       running.claim = next
       void writer.record(running, { kind: 'release', token: running.token }, false)
@@ -177,17 +169,8 @@ export function createClaims(options: ClaimsOptions): Claims {
   }
 
   function hold(running: HeldRun, again: boolean, isNew: boolean): Held {
-    held.add(running)
     renewing ??= setInterval(renew, timerMs(leaseMs / 3)).unref()
-    return {
-      again,
-      isNew,
-      settle: (event) => {
-        const written = writer.record(running, ended(event, running), true)
-        held.remove(running)
-        return written
-      },
-    }
+    return running.begin(again, isNew)
   }
 
   function renew(): void {
@@ -195,34 +178,10 @@ export function createClaims(options: ClaimsOptions): Claims {
       clearInterval(renewing)
       renewing = undefined
     }
-    for (const running of held.all()) void renewLease(running)
-  }
-
-  async function renewLease(running: HeldRun): Promise<void> {
-    const { key, token } = running
-    const isHeld = (): boolean => running.place !== nowhere
-    try {
-      const ours = await writer.write(running, { kind: 'renew', token, leaseUntil: clock() + leaseMs }, isHeld)
-      if (!ours && isHeld()) logger.warn('a run was taken over while it was running', { key })
-    } catch (error) {
-      logger.warn('a lease could not be renewed', { key, error })
-    }
+    for (const running of held.all()) void running.renew()
   }
 
   return { claim, close: () => clearInterval(renewing) }
-}
-
-/** What a run came to, as its holder says it. */
-function ended(event: Settling, { token }: Running): ClaimEvent {
-  switch (event.kind) {
-    case 'complete':
-      return { kind: 'complete', token, outcome: event.outcome }
-    case 'suspend':
-      return { kind: 'suspend', token, outcome: event.outcome, goodUntil: event.goodUntil }
-    case 'lose':
-    case 'release':
-      return { kind: event.kind, token }
-  }
 }
 
 /** What can be told before a record is written: all but that the key is free to run. */

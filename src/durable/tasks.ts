@@ -5,6 +5,8 @@ import type { Store, Versioned } from '../model/store.ts'
 import { timerMs } from '../model/timer.ts'
 import type { Outcome } from './claim.ts'
 import { digest } from './digest.ts'
+import { HeldTask, type TaskHolding } from './held-task.ts'
+import type { Hold } from './hold.ts'
 import { recordPatience, retried } from './retried.ts'
 import { advance, isTerminal, type TaskEvent, type TaskRecord, type TaskWork } from './task.ts'
 import { createTaskBus, type Ear } from './task-bus.ts'
@@ -55,6 +57,8 @@ export interface TaskWorker {
   readonly task: TaskRecord
   /** Aborted once nobody wants the task any more: it was called off, is too old, or somebody else has taken it over. */
   readonly signal: AbortSignal
+  /** Whether the task is still this process's, for what is begun in its course. A task that was called off is nobody else's. */
+  readonly hold: Hold
   /** Asks the owner, and waits for as long as the task may live. Rejects when the client cannot answer. */
   ask(request: AskRequest, key: string): Promise<AskAnswer>
   /** Records what the task came to. Resolves when that is written, or cannot be. */
@@ -99,16 +103,6 @@ const defaults = {
   maxAnonymous: 10_000,
   maxRunning: 1000,
 }
-/** A task that this process works on. */
-interface Running {
-  readonly owner: string
-  readonly id: string
-  readonly token: string
-  readonly controller: AbortController
-  /** Whether its work is done, and only has to be recorded: there is nothing to call off any more. */
-  isDone: boolean
-}
-
 type Ending = Extract<TaskEvent, { readonly kind: 'complete' }>
 
 /** Keeps tasks in a store. One timer renews the leases of all that this process works on. */
@@ -116,8 +110,13 @@ export function createTasks(options: TasksOptions): Tasks {
   const { clock, random, logger, changed } = options
   const limits = { ...defaults, ...options }
   const store = watched(options.store, clock, limits.leaseMs)
-  const running = new Map<string, Running>()
+  const running = new Map<string, HeldTask>()
   let renewing: NodeJS.Timeout | undefined
+  const holding: TaskHolding = {
+    clock,
+    logger,
+    renewPatiently: (mine) => retried(recordPatience, () => renewLease(mine)),
+  }
 
   const bus = createTaskBus(options, ({ owner, id, status }) => {
     look(owner, id).then(
@@ -139,9 +138,7 @@ export function createTasks(options: TasksOptions): Tasks {
 
   function drop(key: string, task: TaskRecord | undefined): void {
     const mine = running.get(key)
-    if (!mine || (task && !isTerminal(task.status) && task.lease.token === mine.token)) return
-    running.delete(key)
-    if (!mine.isDone) mine.controller.abort(new Error(task ? 'The task is over' : 'The task is too old'))
+    if (mine?.see(task) === false) running.delete(key)
   }
 
   async function write(owner: string, task: TaskRecord, ifVersion: number): Promise<number | undefined> {
@@ -202,16 +199,17 @@ export function createTasks(options: TasksOptions): Tasks {
   function begin(owner: string, task: TaskRecord): TaskWorker {
     const { id, lease } = task
     const key = keyOf(owner, id)
-    const controller = new AbortController()
-    const mine: Running = { owner, id, token: lease.token, controller, isDone: false }
+    const mine = new HeldTask(owner, task, holding)
+    const { signal } = mine.controller
     running.set(key, mine)
     sweep.start()
     renewing ??= setInterval(renew, timerMs(limits.leaseMs / 3)).unref()
     return {
       owner,
       task,
-      signal: controller.signal,
-      ask: (request, asked) => ask(owner, task, { request, key: asked }, controller.signal),
+      signal,
+      hold: mine,
+      ask: (request, asked) => ask(owner, task, { request, key: asked }, signal),
       complete: async (outcome, message) => {
         // Until that is recorded the task is still this process's: its lease is renewed, and nobody runs it again.
         mine.isDone = true
@@ -274,14 +272,23 @@ export function createTasks(options: TasksOptions): Tasks {
   }
 
   function renew(): void {
-    for (const { owner, id, token } of running.values()) {
-      step(owner, id, { kind: 'renew', token, until: clock() + limits.leaseMs })
-        .then((done) => drop(keyOf(owner, id), done?.after))
-        .catch((error: unknown) => logger.warn('the lease of a task could not be renewed', { task: id, error }))
+    for (const mine of running.values()) {
+      renewLease(mine).catch((error: unknown) =>
+        logger.warn('the lease of a task could not be renewed', { task: mine.id, error }),
+      )
     }
     if (running.size > 0) return
     clearInterval(renewing)
     renewing = undefined
+  }
+
+  async function renewLease(mine: HeldTask): Promise<void> {
+    const { owner, id, token } = mine
+    const until = clock() + limits.leaseMs
+    const after = (await step(owner, id, { kind: 'renew', token, until }))?.after
+    drop(keyOf(owner, id), after)
+    // Also one that is not in the list any more, as after `close`.
+    if (mine.see(after)) mine.until = until
   }
 
   /** Takes over a task whose worker is silent for too long; where it may not run again, it ends there. */

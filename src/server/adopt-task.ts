@@ -16,5 +16,6 @@ export async function adoptTask(worker: TaskWorker, core: Core): Promise<void> {
   const context = new TaskContext(revivedCaller(again), core, worker)
   const round = new Round(core, again.flow)
   round.recordSteps(true)
+  round.heldBy(worker.hold)
   return finish(worker, runAgain(entry, round, { core, call, context, name: tool, target: tool }), core)
 }

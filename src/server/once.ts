@@ -9,6 +9,7 @@ import { isObject, own, type Json, type JsonObject } from '../model/json.ts'
 import { isRefusal, Refusal, type RefusalKind } from '../model/refusal.ts'
 import type { CallContext } from '../model/served.ts'
 import type { ToolEntry } from './entry.ts'
+import type { Round } from './round.ts'
 import { stateTtlMs, type Run } from './run.ts'
 import { timerMs } from '../model/timer.ts'
 
@@ -69,6 +70,7 @@ type Answer = CallToolResult | InputRequiredResult | CreateTaskResult
 /** A call that has a key. */
 interface Keyed {
   readonly run: Run
+  readonly round: Round
   readonly go: (again: boolean) => Awaitable<Answer>
   /** Whether the handler was begun. */
   readonly begun: () => boolean
@@ -81,14 +83,14 @@ interface Keyed {
  */
 export function once(
   key: OnceKey,
-  flow: Flow,
+  round: Round,
   entry: ToolEntry,
   run: Run,
   go: (again: boolean) => Awaitable<Answer>,
   begun: () => boolean,
 ): Awaitable<Answer> {
-  const keyed = { run, go, begun }
-  return andThen(claim(key, flow, entry, run), (claimed) =>
+  const keyed = { run, round, go, begun }
+  return andThen(claim(key, round.flow, entry, run), (claimed) =>
     'kind' in claimed ? answerKnown(claimed) : runHeld(claimed, keyed),
   )
 }
@@ -96,6 +98,7 @@ export function once(
 function runHeld(held: Held, keyed: Keyed): Awaitable<Answer> {
   // Whoever comes again with the key is told what became of the call, so it goes on without its caller.
   keyed.run.context.detach()
+  keyed.round.heldBy(held)
   try {
     const answer = keyed.go(held.again)
     return isLater(answer) ? finished(held, answer, keyed) : recorded(held, answer, keyed)
@@ -112,23 +115,25 @@ async function finished(held: Held, going: Promise<Answer>, keyed: Keyed): Promi
   }
 }
 
+/** @throws Refusal `OutcomeUnknown` for the error of a run that was taken over: it is not what the call came to */
 function recorded(held: Held, answer: Answer, { run }: Keyed): Awaitable<Answer> {
+  if (held.lost !== undefined && 'isError' in answer && answer.isError) throw held.lost
   const written = record(held, answer, run)
   return written === undefined ? answer : written.then(() => answer)
 }
 
-/** @throws what was thrown */
+/** @throws what was thrown, or that the run was taken over */
 function ended(held: Held, thrown: unknown, { run, begun }: Keyed): never {
   void held.settle(begun() ? endOf(thrown, run) : unused(held))
-  throw thrown
+  throw held.lost ?? thrown
 }
 
-function claim(key: OnceKey, flow: Flow, entry: ToolEntry, run: Run): Awaitable<Held | Known> {
+function claim(key: OnceKey, flow: Flow | undefined, entry: ToolEntry, run: Run): Awaitable<Held | Known> {
   const { core, call } = run
   const attempt = {
     arguments: key.arguments ?? fingerprint(call.params.arguments ?? {}),
-    round: flow.round,
-    answers: flow.round === 0 ? '' : digest(flow.answers),
+    round: flow?.round ?? 0,
+    answers: flow === undefined || flow.round === 0 ? '' : digest(flow.answers),
     rerun: entry.value.config.rerun === 'safe',
   }
   const take = (id: string): Awaitable<Held | Known> => {
@@ -165,8 +170,13 @@ async function bothTaken(
   return {
     again: held.some(({ again }) => again),
     isNew: held.every(({ isNew }) => isNew),
+    get lost() {
+      return own.lost ?? keyed.lost
+    },
+    isOurs: () => andThen(own.isOurs(), (isOurs) => isOurs && keyed.isOurs()),
+    onLost: (listener) => held.forEach((each) => each.onLost(listener)),
     settle: (event) => {
-      const written = held.map(({ settle }) => settle(event)).filter((each) => isLater(each))
+      const written = held.map((each) => each.settle(event)).filter((each) => isLater(each))
       return written.length > 0 ? Promise.all(written).then(() => {}) : undefined
     },
   }

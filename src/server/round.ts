@@ -1,7 +1,9 @@
 import { digest } from '../durable/digest.ts'
+import type { Hold } from '../durable/hold.ts'
 import { retried } from '../durable/retried.ts'
 import { recallStep, recordStep } from '../durable/steps.ts'
 import { namedFlow, newFlow, sealFlow, stepKey, type Binding, type Flow, type FlowPorts } from '../durable/flow.ts'
+import type { Awaitable } from '../model/at-once.ts'
 import type { InputRequiredResult } from '../model/call.ts'
 import type { Json } from '../model/json.ts'
 import type { AskAnswer, AskRequest } from '../model/nouns.ts'
@@ -39,6 +41,10 @@ export class Round {
   readonly #core: Core
   #flow: Flow | undefined
   #recorded: 'record' | 'recall' | undefined
+  /** Where the run may be taken over by another process. */
+  #hold: Hold | undefined
+  /** Made when somebody looks at the signal of a run that may be lost. */
+  #stop: AbortController | undefined
   /** A map, since keys may be any text, also `__proto__`. */
   #pending: Map<string, AskRequest> | undefined
   #ending = false
@@ -77,10 +83,29 @@ export class Round {
     return this.#flow
   }
 
-  /** The flow as it goes by `id`, unless an earlier round named it already, and by the client's `key`, if there is one. */
-  named(id: string, key: string | undefined): Flow {
+  /** Has the flow go by `id`, unless an earlier round named it already, and by the client's `key`, if there is one. */
+  named(id: string, key: string | undefined): this {
     const flow = (this.#flow ??= namedFlow(id, key))
-    return key === undefined || flow.key !== undefined ? flow : (this.#flow = { ...flow, key })
+    if (key !== undefined && flow.key === undefined) this.#flow = { ...flow, key }
+    return this
+  }
+
+  /** From now on no step begins that another process may have done, as `hold` knows. */
+  heldBy(hold: Hold): void {
+    this.#hold = hold
+  }
+
+  /** The signal of the handler: that of its call, which is also aborted once the run is another's. */
+  signalOver(outer: AbortSignal): AbortSignal {
+    if (this.#stop !== undefined) return this.#stop.signal
+    const hold = this.#hold
+    if (hold?.onLost === undefined) return outer
+    const stop = (this.#stop = new AbortController())
+    if (outer.aborted) stop.abort(outer.reason)
+    else outer.addEventListener('abort', () => stop.abort(outer.reason), { once: true })
+    if (hold.lost === undefined) hold.onLost((reason) => stop.abort(reason))
+    else stop.abort(hold.lost)
+    return stop.signal
   }
 
   /** Records each step the moment it is done; after a run that may have ended anywhere, looks for them first. */
@@ -158,14 +183,31 @@ export class Round {
   }
 
   async #run(flow: Flow, key: string, effect: (stepKey: string) => unknown): Promise<Json> {
+    const hold = this.#hold
+    // Last of all before the effect, and nothing to wait for as long as the lease lasts.
+    const isOurs = hold === undefined || hold.isOurs()
+    if (hold !== undefined && isOurs !== true && !(await this.#known(isOurs)))
+      return this.#doneElsewhere(flow, key, hold)
     const result = asJson(key, await effect(stepKey(flow, key)))
     return this.#recorded === undefined ? result : this.#record(flow, key, result)
   }
 
+  /** What a step came to where the run was taken over. One that is not known to be done is left to whoever did that. */
+  async #doneElsewhere(flow: Flow, key: string, hold: Hold): Promise<Json> {
+    const recalled = await this.#recall(flow, key)
+    if (recalled === undefined) throw hold.lost ?? new Refusal('OutcomeUnknown')
+    return recalled
+  }
+
   /** Nobody knows whether the step ran while its record cannot be read, so it does not run. */
-  async #recall(flow: Flow, key: string): Promise<Json | undefined> {
+  #recall(flow: Flow, key: string): Promise<Json | undefined> {
+    return this.#known(retried(stepPatience, () => recallStep(flow, key, this.#core.ports)))
+  }
+
+  /** @throws Refusal `OutcomeUnknown` for what cannot be known */
+  async #known<T>(looking: Awaitable<T>): Promise<T> {
     try {
-      return await retried(stepPatience, () => recallStep(flow, key, this.#core.ports))
+      return await looking
     } catch (cause) {
       const since = new Date(this.#core.ports.clock()).toISOString()
       throw new Refusal('OutcomeUnknown', { data: { since }, cause, ran: 'unknown' })
@@ -216,6 +258,7 @@ export class Round {
   next(own: Json | undefined): Round {
     const next = new Round(this.#core, this.resumed(own))
     next.#recorded = this.#recorded
+    next.#hold = this.#hold
     return next
   }
 

@@ -62,7 +62,7 @@ export class RunContext implements Context {
   }
 
   get signal(): AbortSignal {
-    return this.#context.signal
+    return this.#round.signalOver(this.#context.signal)
   }
 
   get meta(): JsonObject {
@@ -169,7 +169,7 @@ export class RunContext implements Context {
   }
 
   step<T extends Json>(key: string, effect: (input: StepInput) => Promise<T> | T): Promise<T> {
-    return free(this.#round.step(key, (stepKey) => effect({ key: stepKey, signal: this.signal })) as Promise<T>)
+    return free(this.#round.step(key, (stepKey) => effect(stepInput(stepKey, this))) as Promise<T>)
   }
 
   disconnect(retryMs: number = defaultRetryMs): void {
@@ -181,6 +181,16 @@ export class RunContext implements Context {
     const answer = await this.#round.ask(key, request, this.#context.ask, accepts)
     if (!accepts(answer)) throw new TypeError(`The client's answer to ${request.method} is malformed`)
     return answer
+  }
+}
+
+/** What a step is given; the signal is made for who looks at it. */
+function stepInput(key: string, context: Context): StepInput {
+  return {
+    key,
+    get signal() {
+      return context.signal
+    },
   }
 }
 

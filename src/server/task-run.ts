@@ -60,6 +60,7 @@ export async function runAsTask(
   const make = (): Promise<TaskWorker> => core.tasks.create(callerOf(context), workOf(entry, round, run), mode.ttlMs)
   if (mode.after === 'now') {
     const worker = await make()
+    round.heldBy(worker.hold)
     void finish(worker, go(new TaskContext(context, core, worker)), core)
     return toHandle(worker.task, core.tasks.pollIntervalMs)
   }
@@ -90,6 +91,7 @@ async function promoted(
     return running
   }
   inner.promote(worker)
+  round.heldBy(worker.hold)
   void finish(worker, running, core)
   return toHandle(worker.task, core.tasks.pollIntervalMs)
 }
