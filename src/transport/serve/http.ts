@@ -93,7 +93,7 @@ export function createHttpEndpoint(peer: Peer, options: HttpOptions = {}): HttpE
     const reply = origin === undefined ? response : withCors(response, origin)
     const step = routeOf(request)
     if (step === 'NotFound') return refuse(reply, step)
-    if (typeof step === 'object') return notAllowed(reply, step)
+    if (typeof step === 'object') return refuseWith(reply, 'MethodNotAllowed', ['allow', step.allow])
     if (request.method === 'OPTIONS') return step({ request, reply, principal: undefined })
     if (isShut(request)) return refuse(reply, busy())
     if (authenticate === undefined) return step({ request, reply, principal: undefined })
@@ -150,9 +150,9 @@ export function createHttpEndpoint(peer: Peer, options: HttpOptions = {}): HttpE
     }
   }
 
-  function notAllowed(reply: HttpReply, { allow }: NotAllowed): void {
-    const answer = peer.refuse(undefined, new Refusal('MethodNotAllowed'))
-    reply.full(answer.status, [...answerHeaders(answer), 'allow', allow], answer.text)
+  function refuseWith(reply: HttpReply, kind: RefusalKind, headers: readonly string[]): void {
+    const answer = peer.refuse(undefined, new Refusal(kind))
+    reply.full(answer.status, [...answerHeaders(answer), ...headers], answer.text)
   }
 
   function post(visit: Visit): void {
@@ -162,9 +162,11 @@ export function createHttpEndpoint(peer: Peer, options: HttpOptions = {}): HttpE
 
   /** Hands on the body of a JSON request, or refuses it. */
   function withBody({ request, reply }: Visit, take: (body: Uint8Array) => void, acceptable = true): void {
-    const encoding = request.header('content-encoding') ?? 'identity'
-    if (!isJsonMediaType(request.header('content-type')) || encoding !== 'identity') {
-      return refuse(reply, 'UnsupportedMediaType')
+    if (!isJsonMediaType(request.header('content-type'))) return refuse(reply, 'UnsupportedMediaType')
+    const coding = request.header('content-encoding')
+    if (coding !== undefined && coding.toLowerCase() !== 'identity') {
+      // RFC 9110, section 15.5.16.
+      return refuseWith(reply, 'UnsupportedMediaType', ['accept-encoding', 'identity'])
     }
     if (!acceptable) return refuse(reply, 'NotAcceptable')
     const taken = request.body().then((body) => {

@@ -75,6 +75,15 @@ for (const [name, open] of doors) {
     await door.close()
   })
 
+  test(`${name}: a coding that is not read is refused with the one that is`, async () => {
+    const door = await open()
+    const coded = await ask(door, modern(1, 'tools/list'), { 'content-encoding': 'gzip' })
+    assert.deepEqual([coded.status, coded.headers.get('accept-encoding')], [415, 'identity'])
+    const other = await ask(door, modern(1, 'tools/list'), { 'content-type': 'text/plain' })
+    assert.deepEqual([other.status, other.headers.get('accept-encoding')], [415, undefined])
+    await door.close()
+  })
+
   test(`${name}: notifications are accepted without a body, responses are refused`, async () => {
     const door = await open()
     const accepted = await ask(door, notification('notifications/cancelled', { requestId: 1 }))
@@ -113,6 +122,7 @@ for (const [name, open] of doors) {
     assert.equal(await status({ 'content-type': 'text/plain' }), 415)
     assert.equal(await status({ 'content-type': 'application/json; charset=utf-8' }), 200)
     assert.equal(await status({ 'content-encoding': 'gzip' }), 415)
+    assert.equal(await status({ 'content-encoding': 'Identity' }), 200)
     assert.equal(await status({ accept: 'text/html' }), 406)
     assert.equal(await status({ accept: '*/*' }), 200)
     assert.equal(await status({}, { method: 'PUT' }), 405)
