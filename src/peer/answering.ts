@@ -10,6 +10,7 @@ import { askClient } from './asking.ts'
 import { nowhere, type Bag, type Placed } from '../model/bag.ts'
 import { briefId } from './handshake.ts'
 import type { Encoder } from './encoder.ts'
+import { headerOfCall } from './header-of-call.ts'
 import type { Answer, Exchange, InFlight, Outlet, PeerOptions, ReadHeader, SendAsk, Session } from './peer.ts'
 
 /** What one request is spoken in: said by the request itself, or agreed in its session. */
@@ -239,7 +240,8 @@ export class Answering implements CallContext, Exchange, Placed {
   }
 
   get header(): ReadHeader | undefined {
-    return this.#outlet.header
+    const { header } = this.#outlet
+    return header && headerOfCall(header)
   }
 
   disconnect(retryMs: number): void {
