@@ -105,6 +105,8 @@ const after = `What happens at a cap:
   something new; connections over \`maxConnections\` are closed at once.
 - Whoever is slow is cut off: the connection is closed, and on HTTP a slow request is told so (408) where that is still
   possible. A connection on stdio is cut off only for \`maxUnreadBytes\`: whoever started the process may stop to think.
+- One \`subscriptions/listen\` that names more resources than \`maxSubscriptions\` is \`MalformedParams\`: it would have no
+  room later either.
 - Of what one \`subscriptions/listen\` names, the first 131,072 characters of URIs are looked for; the acknowledgement
   says what is listened to. A URI of more than 8,192 characters is one of no template.
 - \`nodeHandler\` runs behind a server that is yours, so the time that heads and bodies may take, the length of heads and

@@ -45,8 +45,9 @@ export function checkRequest(
   if (!request || !isOffered(request, features, principal, options.served)) throw new Refusal('UnknownMethod')
   const kind = request.check(params)
   if (kind) throw new Refusal(kind)
+  // There would be no room for them later either.
   if (method === 'subscriptions/listen' && subscriptionsIn(params) > options.maxSubscriptions)
-    throw new Refusal('Overloaded')
+    throw new Refusal('MalformedParams')
 }
 
 function subscriptionsIn(params: JsonObject): number {

@@ -146,7 +146,7 @@ for (const [name, open] of Object.entries(doors)) {
       try {
         void door.say(listen(1, 2))
         await until(() => door.heard.some(({ method }) => method === 'notifications/subscriptions/acknowledged'))
-        assertRefused(await door.say(listen(2, 3)), -32600, 503, 'three')
+        assertRefused(await door.say(listen(2, 3)), -32602, 200, 'three')
       } finally {
         await door.close()
       }

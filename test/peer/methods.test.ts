@@ -83,7 +83,7 @@ test('one listen hears of so many resources, and not of one more', () => {
   const served = servedWith({ resources: { subscribe: true }, tools: {} })
   const listen = (...uris: string[]) => ({ notifications: { resourceSubscriptions: uris } })
   assert.equal(verdict(served, 'subscriptions/listen', listen('a:1', 'a:2')), 'ok')
-  assert.equal(verdict(served, 'subscriptions/listen', listen('a:1', 'a:2', 'a:3')), 'Overloaded')
+  assert.equal(verdict(served, 'subscriptions/listen', listen('a:1', 'a:2', 'a:3')), 'MalformedParams')
   assert.equal(verdict(served, 'subscriptions/listen', { notifications: {} }), 'ok')
   // Others may carry whatever looks like it.
   assert.equal(verdict(served, 'tools/list', listen('a:1', 'a:2', 'a:3')), 'ok')
