@@ -6,6 +6,7 @@ import type { Store, Versioned } from '../model/store.ts'
 import { isStoreUnavailable } from '../model/store-unavailable.ts'
 import { timerMs } from '../model/timer.ts'
 import { readClaim, readOutcome } from './claim-text.ts'
+import { createClaimWatch } from './claim-watch.ts'
 import { createClaimWriter, type Recording } from './claim-writer.ts'
 import { transition, type Attempt, type Claim, type ClaimEvent, type Outcome, type Verdict } from './claim.ts'
 import { HeldRun, type Holding } from './held-run.ts'
@@ -21,7 +22,7 @@ export interface ClaimsOptions {
   readonly keepMs?: number
   /** Milliseconds after which a run whose process is silent counts as dead. Default 15,000. */
   readonly leaseMs?: number
-  /** Claims that are kept at most; finished ones give way first, running ones never. Default 100,000. */
+  /** Claims of all callers that are kept at most; finished ones give way first, running ones never. Default 100,000. */
   readonly maxClaims?: number
 }
 
@@ -85,7 +86,8 @@ export function createClaims(options: ClaimsOptions): Claims {
   const values = valuesOf(store)
   const writer = createClaimWriter({ store, clock, logger, maxClaims })
   const held = createBag<HeldRun>()
-  const holding: Holding = { writer, clock, logger, keepMs, leaseMs, held }
+  const watch = createClaimWatch({ store, clock, logger, maxClaims })
+  const holding: Holding = { writer, watch, clock, logger, keepMs, leaseMs, held }
   /** Tells this process from all others; what it claims is counted. */
   let holder: string | undefined
   let claimed = 0

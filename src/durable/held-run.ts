@@ -1,8 +1,9 @@
-import type { Awaitable } from '../model/at-once.ts'
+import { isLater, type Awaitable } from '../model/at-once.ts'
 import type { Bag, Placed } from '../model/bag.ts'
 import { nowhere } from '../model/bag.ts'
 import type { Clock, Logger } from '../model/ports.ts'
 import type { Refusal } from '../model/refusal.ts'
+import type { ClaimWatch } from './claim-watch.ts'
 import type { ClaimWriter, Running } from './claim-writer.ts'
 import type { Claim, ClaimEvent } from './claim.ts'
 import type { Claiming, Held, Settling } from './claims.ts'
@@ -12,6 +13,7 @@ import { retried } from './retried.ts'
 /** What the runs of one process have in common. */
 export interface Holding {
   readonly writer: ClaimWriter
+  readonly watch: ClaimWatch
   readonly clock: Clock
   readonly logger: Logger
   /** Milliseconds that what a call came to is kept, where nothing else is said. */
@@ -67,9 +69,10 @@ export class HeldRun implements Held, Running, Placed {
   settle(event: Settling): Awaitable<void> {
     // Whoever has the run now tells what it came to.
     if (this.lost !== undefined) return undefined
-    const { writer, held } = this.#holding
+    const { writer, watch, held } = this.#holding
     const written = writer.record(this, ended(event, this.token), true)
     held.remove(this)
+    if (event.kind === 'complete' && watch.isDue()) this.#sample(written)
     return written
   }
 
@@ -101,6 +104,15 @@ export class HeldRun implements Held, Running, Placed {
     const ours = await writer.write(this, { kind: 'renew', token, leaseUntil: clock() + leaseMs }, isHeld)
     if (!ours && isHeld()) this.#lose()
     return this.lost === undefined
+  }
+
+  #sample(written: Awaitable<void>): void {
+    // One that could not be recorded would look as if it had been forgotten.
+    const take = (): void => {
+      if (this.claim?.state === 'completed') this.#holding.watch.take(this.key, this.keepMs)
+    }
+    if (isLater(written)) void written.then(take)
+    else take()
   }
 
   #isHeld(): boolean {

@@ -39,7 +39,8 @@ export interface OnceKey {
 /**
  * Under which key a call runs once, if under any: the state it brings, the client's own, or (before 2026-07-28) its
  * request id. Scoped by who calls and what. A state goes first, since it stands for what the client was asked and
- * agreed to: however it is sent again, and with whatever key, that is done once.
+ * agreed to: however it is sent again, and with whatever key, that is done once. What only reads may always run again,
+ * so that it takes the place of no record, unless it leaves a task behind.
  * @throws Refusal `MalformedParams` for a key that is none, `KeyConflict` for a state that goes by another key
  */
 export function onceKey(entry: ToolEntry, { call, context }: Run, flow: Flow | undefined): OnceKey | undefined {
@@ -48,12 +49,17 @@ export function onceKey(entry: ToolEntry, { call, context }: Run, flow: Flow | u
   const key = given === undefined ? undefined : digest('key', ...scope, given)
   if (flow !== undefined) {
     if (key !== undefined && flow.key !== undefined && flow.key !== key) throw new Refusal('KeyConflict')
-    return { flow: flow.id, key: flow.key ?? key }
+    return { flow: flow.id, key: flow.key ?? (onlyReads(entry) ? undefined : key) }
   }
+  if (onlyReads(entry)) return undefined
   if (key !== undefined) return { flow: key, key }
   if (context.requestKey === undefined || entry.value.config.annotations?.readOnlyHint) return undefined
   const flowId = digest('request', ...scope, context.requestKey, call.params.arguments ?? {})
   return { flow: flowId, arguments: '', keepMs: keepRequestIdsMs }
+}
+
+function onlyReads({ value: { config } }: ToolEntry): boolean {
+  return config.annotations?.readOnlyHint === true && (config.task ?? 'never') === 'never'
 }
 
 function givenKey({ meta }: Call, context: CallContext): string | undefined {

@@ -296,3 +296,58 @@ test('a claim is kept as long as states lead to it, and no longer where nothing 
   clock.now += 100
   assert.equal(await again('alone ended'), false)
 })
+
+test('it is said, once a minute at most, that finished calls are forgotten before their time', async () => {
+  const minute = 60_000
+  const clock = handClock()
+  const { claims, log } = open(memoryStore({ clock }), clock, { maxClaims: 10, keepMs: 30 * minute })
+  let ids = 0
+  /** As many calls, in as many minutes, at one rate. */
+  const run = async (calls: number, minutes: number): Promise<void> => {
+    for (let n = 0; n < calls; n++) {
+      await (await ours(claims, `k${ids++}`)).settle(result(''))
+      clock.now += (minutes * minute) / calls
+    }
+    await delay(1)
+  }
+  // One in four minutes: eight at a time.
+  await run(20, 80)
+  assert.deepEqual(log.at('warn'), [])
+  // Ten a minute: each lives for a minute.
+  await run(30, 3)
+  const said = log.at('warn').map(({ message }) => message)
+  assert.ok(said.length > 0 && said.length <= 3, String(said.length))
+  assert.ok(
+    said.every((message) => /^finished calls are forgotten before their time.*maxClaims/.test(message)),
+    said[0],
+  )
+  // What became of those before is no news.
+  await run(10, 40)
+  const before = log.at('warn').length
+  await run(10, 40)
+  assert.equal(log.at('warn').length, before)
+})
+
+test('that a finished call is forgotten in time, or cannot be looked up, is no reason to warn', async () => {
+  const { clock, flaky, one } = overFlaky()
+  for (let n = 0; n < 10; n++) {
+    const held = await one.claims.claim({ id: `k${n}`, attempt, keepMs: 120_000 })
+    assert.ok(!('kind' in held))
+    await held.settle(result(''))
+    clock.now += 50_000
+  }
+  const last = await one.claims.claim({ id: 'last', attempt })
+  assert.ok(!('kind' in last))
+  flaky.away = 'before'
+  void last.settle(result(''))
+  await delay(5)
+  flaky.away = undefined
+  await delay(600)
+  clock.now += 60_000
+  await (await ours(one.claims, 'other')).settle(result(''))
+  await delay(5)
+  assert.deepEqual(
+    one.log.at('warn').map(({ message }) => message),
+    ['what a call came to cannot be recorded yet'],
+  )
+})

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { createServer, memoryStore, Refusal, tool } from '../../src/index.ts'
+import { createServer, form, memoryStore, Refusal, tool } from '../../src/index.ts'
 import type { Server } from '../../src/index.ts'
 import { flakyStore } from '../durable/fakes.ts'
 import { overHttp, overMemory, toldBy, type Speaker } from './speakers.ts'
@@ -10,6 +10,8 @@ import { overHttp, overMemory, toldBy, type Speaker } from './speakers.ts'
 const revisions = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25', '2026-07-28']
 const legacy = revisions.slice(0, 4)
 const key = new Uint8Array(32).fill(3)
+
+const sure = form({ type: 'object', properties: { sure: { type: 'boolean' } } })
 
 type Options = Partial<Parameters<typeof createServer>[0]>
 
@@ -40,7 +42,12 @@ function shop(options: Options = {}) {
         return 'x'.repeat(Number(length))
       }),
       tool('long_task', { task: 'always' }, () => String(++state.count)),
-      tool('look', { annotations: { readOnlyHint: true } }, () => String(++state.count)),
+      tool('look', { input: { type: 'object' }, annotations: { readOnlyHint: true } }, () => String(++state.count)),
+      tool('look_task', { annotations: { readOnlyHint: true }, task: 'always' }, () => String(++state.count)),
+      tool('look_asks', { annotations: { readOnlyHint: true } }, async (_, ctx) => {
+        const { action } = await ctx.elicit('sure', sure, 'Sure?')
+        return `${action} ${++state.count}`
+      }),
       tool('held', {}, (_, { signal }) => held(signal)),
       tool('deaf', {}, () => held(undefined)),
       tool('safe', { rerun: 'safe' }, (_, { signal }) => held(signal)),
@@ -345,6 +352,36 @@ test('a store that goes away while a call runs takes nothing from its answer', a
   const replica = await overMemory(shop({ store: flaky.store }).server, '2026-07-28')
   assert.equal(toldBy(await replica.call('held', {}, { key: 'k' })), '1, replayed')
   await Promise.all([speaker.close(), replica.close()])
+})
+
+test('a call that only reads runs again, whatever its key, and takes the place of no record', async () => {
+  for (const revision of revisions) {
+    const { server, state } = shop({ once: { maxClaims: 3 } })
+    const open = (id: string) => overMemory(server, revision, { principal: { id, scopes: new Set() } })
+    const [ada, eve] = [await open('ada'), await open('eve')]
+    assert.equal(toldBy(await ada.call('add', {}, { key: 'order' })), '1')
+    for (let n = 0; n < 10; n++) await eve.call('look', {}, { key: `k${n}` })
+    assert.equal(toldBy(await eve.call('look', {}, { key: 'k0' })), '12')
+    assert.equal(toldBy(await eve.call('look', { other: true }, { key: 'k0' })), '13')
+    assert.match(toldBy(await eve.call('look', {}, { key: '' })), /^refused -32602/)
+    assert.equal(toldBy(await ada.call('add', {}, { key: 'order' })), '1, replayed')
+    assert.equal(state.count, 13)
+    await Promise.all([ada.close(), eve.close()])
+  }
+})
+
+test('a call that only reads is one task for one key, and its state is answered once', async () => {
+  const { server } = shop()
+  const speaker = await overMemory(server, '2026-07-28')
+  const task = async (): Promise<unknown> => (await speaker.call('look_task', {}, { key: 'k' })).result?.['taskId']
+  assert.equal(await task(), await task())
+  const { result } = await speaker.call('look_asks', {}, { key: 'k' })
+  const requestState = result?.['requestState'] as string
+  const params = { requestState, inputResponses: { sure: { action: 'decline' } } }
+  const told = toldBy(await speaker.call('look_asks', {}, { key: 'k', params }))
+  assert.match(told, /^decline \d$/)
+  assert.equal(toldBy(await speaker.call('look_asks', {}, { key: 'k', params })), `${told}, replayed`)
+  await speaker.close()
 })
 
 test('servers say that they take keys, in every revision', async () => {
