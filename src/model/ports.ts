@@ -37,7 +37,8 @@ export function guarded(logger: Logger = silent): Logger {
     (message, fields) => {
       try {
         // Whoever writes it as an async function returns a promise all the same.
-        const said: unknown = logger[level](message, fields)
+        // A console would print fields that are not there.
+        const said: unknown = fields === undefined ? logger[level](message) : logger[level](message, fields)
         if (said instanceof Promise) said.catch(ignore)
       } catch {
         // There is nowhere else to tell it.

@@ -222,9 +222,9 @@ test('the log tells what was not found once, after everything was tried, and not
   for (const method of ['resources/read', 'resources/subscribe']) {
     assert.deepEqual(await asked(method, 'note://1'), [], 'read by a template')
     assert.deepEqual(await asked(method, 'note://hidden'), [], 'a visible template has it')
-    assert.deepEqual(await asked(method, 'memo://hidden'), [['hidden from the caller', '"memo://hidden"']])
-    assert.deepEqual(await asked(method, 'staff://1'), [['hidden from the caller', '"staff://1"']])
-    assert.deepEqual(await asked(method, 'memo://absent'), [['not registered', '"memo://absent"']])
+    assert.deepEqual(await asked(method, 'memo://hidden'), [['hidden from the caller', 'memo://hidden']])
+    assert.deepEqual(await asked(method, 'staff://1'), [['hidden from the caller', 'staff://1']])
+    assert.deepEqual(await asked(method, 'memo://absent'), [['not registered', 'memo://absent']])
   }
 })
 
@@ -233,7 +233,7 @@ test('a hidden tool is told of once where its headers are looked for before', as
     server.headerPlan('hidden', undefined)
     await (await clientOf(server)).request('tools/call', { name: 'hidden' })
   })
-  assert.deepEqual(told, [['hidden from the caller', '"hidden"']])
+  assert.deepEqual(told, [['hidden from the caller', 'hidden']])
 })
 
 test('a change of what somebody cannot see is no lookup of theirs', async () => {
@@ -269,9 +269,16 @@ test('a URI that a handler fails on stands in the log escaped and cut', async ()
 })
 
 test('a text in a log line is whole up to 64 characters, and cut after them', () => {
-  assert.equal(quoted('x'.repeat(64)), `"${'x'.repeat(64)}"`)
+  for (const plain of ['tools/call', 'note://a.b/c@1', 'test client', 'X_y-0', 'x'.repeat(64)]) {
+    assert.equal(quoted(plain), plain)
+  }
   assert.equal(quoted('x'.repeat(65)), `"${'x'.repeat(64)}…"`)
   assert.equal(quoted('a\nb"c'), '"a\\nb\\"c"')
+  // Whatever begins with a quote is escaped.
+  assert.equal(quoted('"a"'), '"\\"a\\""')
+  for (const odd of ['', 'é', 'level=error', 'a,b', '{}', "'", '…']) assert.equal(quoted(odd), `"${odd}"`)
+  // What a terminal or a reader of lines may take for something else.
+  assert.equal(quoted('\u009b2J\u007f\u2028\u202e\u{e0001}'), '"\\u009b2J\\u007f\\u2028\\u202e\\udb40\\udc01"')
 })
 
 test('nobody subscribes to a resource that has nothing behind it: it answers as one that is absent', async () => {

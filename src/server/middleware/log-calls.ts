@@ -18,7 +18,7 @@ export function logCalls({ logger: given, clock = Date.now }: LogCallsOptions): 
   const logger = guarded(given)
   const line = (call: Call, context: CallContext, began: number, outcome: string): void =>
     logger.info('call', {
-      method: quoted(call.method),
+      method: call.method,
       target: targetOf(call),
       revision: context.revision,
       principal: context.principal?.id,

@@ -29,12 +29,12 @@ for (const revision of eras)
     await client.request('tools/call', { name: 'no' })
     await client.request('tools/call', { name: 'absent' })
     await client.request('resources/read', { uri: 'doc://one' })
-    const about = { method: '"tools/call"', revision, principal: 'ada', client: '"test client"', ms: 5 }
+    const about = { method: 'tools/call', revision, principal: 'ada', client: 'test client', ms: 5 }
     assert.deepEqual(fields(), [
-      { ...about, target: '"echo"', outcome: 'complete' },
-      { ...about, target: '"no"', outcome: 'isError' },
-      { ...about, target: '"absent"', outcome: 'UnknownTool' },
-      { ...about, method: '"resources/read"', target: '"doc://one"', outcome: 'complete' },
+      { ...about, target: 'echo', outcome: 'complete' },
+      { ...about, target: 'no', outcome: 'isError' },
+      { ...about, target: 'absent', outcome: 'UnknownTool' },
+      { ...about, method: 'resources/read', target: 'doc://one', outcome: 'complete' },
     ])
   })
 
