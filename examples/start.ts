@@ -10,14 +10,9 @@ import { createLibrary } from './library/library.ts'
 import { createLibraryServer } from './library/server.ts'
 import { createShelvesApp } from './library/shelves.ts'
 
-const { values } = parseArgs({
-  options: {
-    port: { type: 'string', default: '3000' },
-    stdio: { type: 'boolean', default: false },
-    app: { type: 'boolean', default: false },
-    database: { type: 'string', default: fileURLToPath(new URL('../.cache/library.db', import.meta.url)) },
-  },
-})
+const values = readOptions()
+const port = /^\d{1,5}$/.test(values.port) ? Number(values.port) : Number.NaN
+if (!(port <= 65_535)) giveUp(`--port is a number from 0 to 65535, and not ${JSON.stringify(values.port)}.`)
 
 mkdirSync(dirname(values.database), { recursive: true })
 const database = openDatabase(values.database)
@@ -33,13 +28,32 @@ if (values.stdio) {
   await serveStdio(server, { onLoss })
   database.close()
 } else {
-  const http = await serveHttp(server, { port: Number(values.port), onLoss }).catch((error: unknown) => {
-    console.error(`Cannot listen on port ${values.port} (${String(error)}). Another one: npm start -- --port 3001`)
-    process.exit(1)
+  const http = await serveHttp(server, { port, onLoss }).catch((error: unknown) => {
+    giveUp(`Cannot listen on port ${port} (${String(error)}). Another one: npm start -- --port 3001`)
   })
   console.log(howToConnect(http.url, values.database))
   const stop = (): void => void http.close().then(() => database.close())
   process.once('SIGINT', stop).once('SIGTERM', stop)
+}
+
+function readOptions() {
+  try {
+    return parseArgs({
+      options: {
+        port: { type: 'string', default: '3000' },
+        stdio: { type: 'boolean', default: false },
+        app: { type: 'boolean', default: false },
+        database: { type: 'string', default: fileURLToPath(new URL('../.cache/library.db', import.meta.url)) },
+      },
+    }).values
+  } catch (error) {
+    return giveUp(error instanceof Error ? error.message : String(error))
+  }
+}
+
+function giveUp(why: string): never {
+  console.error(why)
+  process.exit(1)
 }
 
 function howToConnect(url: string, file: string): string {
