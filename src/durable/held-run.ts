@@ -34,7 +34,7 @@ export class HeldRun implements Held, Running, Placed {
   readonly byStateAlone: boolean
   version: number
   claim: Claim | undefined
-  place = nowhere
+  place: number = nowhere
   again = false
   isNew = false
   lost: Refusal | undefined

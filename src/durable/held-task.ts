@@ -17,7 +17,7 @@ export class HeldTask implements Hold {
   readonly owner: string
   readonly id: string
   readonly token: string
-  readonly controller = new AbortController()
+  readonly controller: AbortController = new AbortController()
   /** Milliseconds since the epoch until which nobody takes it over. */
   until: number
   /** Whether its work is done, and only has to be recorded: there is nothing to call off any more. */
