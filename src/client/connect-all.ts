@@ -1,4 +1,3 @@
-import { refusals } from '../codec/refusals.ts'
 import { CallFailed } from '../model/failure.ts'
 import type { JsonObject } from '../model/json.ts'
 import { guarded } from '../model/ports.ts'
@@ -185,7 +184,7 @@ function patienceOf({ signal, timeoutMs = Infinity, maxTimeoutMs = Infinity }: C
 /** As a server would say it: whoever calls on behalf of somebody else must not take it for a refusal of their own. */
 function unknownTool(name: string): Refusal {
   return new Refusal('UnknownTool', {
-    code: refusals.UnknownTool.request.code,
+    code: -32602,
     message: `No server has a tool called ${JSON.stringify(name)}`,
   })
 }

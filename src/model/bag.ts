@@ -21,6 +21,7 @@ export interface Bag<Item extends Placed> {
   all(): readonly Item[]
 }
 
+/** An empty bag. */
 export function createBag<Item extends Placed>(): Bag<Item> {
   const items: Item[] = []
   return {
