@@ -65,11 +65,13 @@ export function createClaimWatch({ store, clock, logger, maxClaims }: ClaimWatch
       const now = clock()
       if (now < due || looking) return
       due = now + everyMs
-      if (samples.length < maxSamples) samples = [...samples, { key, at: now, expiresAt: now + keepMs }]
       looking = true
       look(now)
         .catch((error: unknown) => logger.debug('finished calls could not be looked after', { error }))
-        .finally(() => (looking = false))
+        .finally(() => {
+          if (samples.length < maxSamples) samples = [...samples, { key, at: now, expiresAt: now + keepMs }]
+          looking = false
+        })
     },
   }
 }
